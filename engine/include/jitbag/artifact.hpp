@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitbag {
+
+/// Where a kernel came from.
+enum class KernelOrigin { memory, disk, compiled };
+[[nodiscard]] std::string_view name(KernelOrigin origin);
+
+/// What each step of making a kernel took, in milliseconds; 0 for a step that was not needed.
+/// None of it is ever part of a launch.
+struct MakeTimes {
+  double codegen_ms = 0;  ///< spec to source text and key
+  double disk_ms = 0;     ///< looking for the record, reading and verifying it
+  double open_ms = 0;     ///< opening the NVRTC library, once in a process
+  double compile_ms = 0;  ///< NVRTC, source to cubin
+  double load_ms = 0;     ///< cubin to a launchable function, in the driver
+};
+
+/// What NVRTC made of a specialisation.
+struct Artifact {
+  std::vector<std::byte> cubin;
+  std::string entry;
+  std::string key;       ///< SHA-256, in hexadecimal
+  std::string compiler;  ///< "NVRTC 13.0 (build 65be0db3…)"
+  std::string log;
+  int registers = 0;     ///< per thread
+  int shared_bytes = 0;  ///< static shared memory per block
+  int spill_bytes = 0;   ///< spill stores and loads; 0 in a kernel that fits
+  KernelOrigin origin = KernelOrigin::compiled;
+  MakeTimes times;
+};
+
+}  // namespace jitbag

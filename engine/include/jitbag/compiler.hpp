@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jitbag/target.hpp"
+
+/// NVRTC, as found on this machine.
+namespace jitbag::compiler {
+
+/// One NVRTC library file, recognised by its content and not by its name.
+struct Library {
+  std::filesystem::path path;
+  std::string build_id;  ///< the GNU build id in the file, in hexadecimal: what keys are made from
+};
+
+/// The NVRTC that would be opened: $JITBAG_NVRTC (a file), else the first found in CUDA_HOME,
+/// CUDA_PATH, the folder that `make setup` fills, the dynamic linker's own search, pip's `nvidia`
+/// packages of the python3 on PATH, /usr/local/cuda*, and the distribution's folders. Reads a few
+/// hundred bytes; opens nothing.
+[[nodiscard]] std::optional<Library> find();
+
+/// Every place that `find` looks in, in order, for messages and for `jitbag doctor`.
+[[nodiscard]] std::vector<std::string> searched_places();
+
+/// Opens the library and asks it. Throw Error(missing_library).
+[[nodiscard]] std::string version();                    ///< "13.0"
+[[nodiscard]] std::vector<Target> supported_targets();  ///< ascending
+
+}  // namespace jitbag::compiler

@@ -1,0 +1,211 @@
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "compiler/nvrtc.hpp"
+#include "jitbag/cache/key.hpp"
+
+namespace jitbag::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> split_path_variable(const char* variable) {
+  std::vector<fs::path> folders;
+  const char* value = std::getenv(variable);
+  std::string_view rest = value ? value : "";
+  while (!rest.empty()) {
+    const std::size_t length = std::min(rest.find(':'), rest.size());
+    if (length > 0) folders.emplace_back(rest.substr(0, length));
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+  }
+  return folders;
+}
+
+void add_toolkit(std::vector<fs::path>& folders, const fs::path& root) {
+  folders.push_back(root / "lib64");
+  folders.push_back(root / "lib");
+}
+
+/// The `nvidia` folder of Python packages: nvidia/cu13/lib, nvidia/cuda_nvrtc/lib.
+void add_nvidia_packages(std::vector<fs::path>& folders, const fs::path& packages) {
+  folders.push_back(packages / "nvidia/cu13/lib");
+  folders.push_back(packages / "nvidia/cuda_nvrtc/lib");
+}
+
+/// The site-packages of every python3 on PATH, without starting one.
+void add_python(std::vector<fs::path>& folders) {
+  for (const fs::path& bin : split_path_variable("PATH")) {
+    std::error_code ignored;
+    if (!fs::exists(bin / "python3", ignored)) continue;
+    for (const auto& entry : fs::directory_iterator(bin.parent_path() / "lib", ignored)) {
+      if (!entry.path().filename().string().starts_with("python3")) continue;
+      add_nvidia_packages(folders, entry.path() / "site-packages");
+      add_nvidia_packages(folders, entry.path() / "dist-packages");
+    }
+  }
+}
+
+std::vector<fs::path> library_folders() {
+  std::vector<fs::path> folders;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root && *root) add_toolkit(folders, root);
+  }
+#ifdef JITBAG_SETUP_FOLDER
+  add_nvidia_packages(folders, JITBAG_SETUP_FOLDER);
+#endif
+  for (const fs::path& folder : split_path_variable("LD_LIBRARY_PATH")) folders.push_back(folder);
+  add_python(folders);
+  add_toolkit(folders, "/usr/local/cuda");
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+                             "/usr/lib64", "/usr/lib", "/opt/cuda/lib64"}) {
+    folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+/// NVRTC that this process already holds, as under PyTorch: a second one would only cost memory.
+std::optional<fs::path> already_loaded() {
+  std::optional<fs::path> found;
+  const auto look = [](dl_phdr_info* info, std::size_t, void* data) {
+    const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
+    if (fs::path(path).filename().string().starts_with("libnvrtc.so")) {
+      *static_cast<std::optional<fs::path>*>(data) = fs::path(path);
+      return 1;
+    }
+    return 0;
+  };
+  dl_iterate_phdr(look, &found);
+  return found;
+}
+
+constexpr std::array library_names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+
+std::optional<fs::path> find_file() {
+  if (const char* named = std::getenv("JITBAG_NVRTC"); named && *named) {
+    std::error_code ignored;
+    return fs::is_regular_file(named, ignored) ? std::optional<fs::path>(named) : std::nullopt;
+  }
+  if (auto loaded = already_loaded()) return loaded;
+  for (const fs::path& folder : library_folders()) {
+    for (const char* name : library_names) {
+      std::error_code ignored;
+      if (fs::is_regular_file(folder / name, ignored)) return folder / name;
+    }
+  }
+  return {};
+}
+
+/// Reads parts of one file.
+class File {
+ public:
+  explicit File(const fs::path& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  bool read(void* target, std::size_t bytes, std::uint64_t offset) const {
+    return descriptor_ >= 0 && ::pread(descriptor_, target, bytes, static_cast<off_t>(offset)) ==
+                                   static_cast<ssize_t>(bytes);
+  }
+
+ private:
+  int descriptor_;
+};
+
+std::string hex(const unsigned char* bytes, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+/// The descriptor of NT_GNU_BUILD_ID among the notes of one segment.
+std::string build_id_in(const std::vector<unsigned char>& notes) {
+  const auto padded = [](std::size_t size) { return (size + 3) & ~std::size_t{3}; };
+  std::size_t at = 0;
+  while (at + sizeof(Elf64_Nhdr) <= notes.size()) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, notes.data() + at, sizeof note);
+    const std::size_t name = at + sizeof note;
+    const std::size_t descriptor = name + padded(note.n_namesz);
+    if (descriptor + note.n_descsz > notes.size()) return {};
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+        std::memcmp(notes.data() + name, "GNU", 4) == 0) {
+      return hex(notes.data() + descriptor, note.n_descsz);
+    }
+    at = descriptor + padded(note.n_descsz);
+  }
+  return {};
+}
+
+std::string gnu_build_id(const fs::path& path) {
+  const File file(path);
+  Elf64_Ehdr header;
+  if (!file.read(&header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return {};
+  }
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    const auto offset = header.e_phoff + static_cast<std::uint64_t>(i) * sizeof segment;
+    if (!file.read(&segment, sizeof segment, offset)) return {};
+    if (segment.p_type != PT_NOTE || segment.p_filesz > 65536) continue;
+    std::vector<unsigned char> notes(segment.p_filesz);
+    if (!file.read(notes.data(), notes.size(), segment.p_offset)) return {};
+    if (std::string id = build_id_in(notes); !id.empty()) return id;
+  }
+  return {};
+}
+
+/// For a library that was linked without a build id.
+std::string digest_of_file(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::vector<char> bytes((std::istreambuf_iterator<char>(stream)),
+                          std::istreambuf_iterator<char>());
+  return cache::sha256(std::as_bytes(std::span(bytes))).hex();
+}
+
+}  // namespace
+
+std::optional<Library> find() {
+  const auto path = find_file();
+  if (!path) return {};
+  std::string id = gnu_build_id(*path);
+  if (id.empty()) id = digest_of_file(*path);
+  return Library{*path, id};
+}
+
+std::vector<std::string> searched_places() {
+  std::vector<std::string> places;
+  const char* named = std::getenv("JITBAG_NVRTC");
+  if (named && *named) return {fmt::format("{} (JITBAG_NVRTC)", named)};
+  places.emplace_back("libraries this process has loaded");
+  for (const fs::path& folder : library_folders()) {
+    if (std::find(places.begin(), places.end(), folder.string()) == places.end()) {
+      places.push_back(folder.string());
+    }
+  }
+  return places;
+}
+
+std::string missing_sentence() {
+  return fmt::format(
+      "NVRTC, which compiles kernels, was not found: looked for libnvrtc.so.13 and libnvrtc.so.12 "
+      "in {}. "
+      "Install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or name the file in "
+      "JITBAG_NVRTC.",
+      fmt::join(searched_places(), ", "));
+}
+
+}  // namespace jitbag::compiler

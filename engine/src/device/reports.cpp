@@ -1,0 +1,51 @@
+#include "device/reports.hpp"
+
+#include <atomic>
+
+#include "device/driver.hpp"
+#include "spec/arguments.hpp"
+
+namespace jitbag {
+
+Reports::~Reports() {
+  for (const auto& [context, place] : places_)
+    device::driver_functions().cuMemFreeHost(place.on_host);
+}
+
+Reports::Place& Reports::current_place() {
+  const device::DriverFunctions& cuda = device::driver_functions();
+  static_cast<void>(device::current_device());  // gives this thread a context
+  unsigned long long context = 0;
+  device::require(cuda.cuCtxGetId(nullptr, &context), "Getting the current context's id");
+  Place& place = places_[context];
+  if (!place.on_host) {
+    void* memory = nullptr;
+    device::require(cuda.cuMemHostAlloc(&memory, sizeof(BadIdReport), CU_MEMHOSTALLOC_DEVICEMAP),
+                    "Allocating the memory for reports of bad ids");
+    place.on_host = static_cast<BadIdReport*>(memory);
+    *place.on_host = {};
+    CUdeviceptr address = 0;
+    device::require(cuda.cuMemHostGetDevicePointer_v2(&address, memory, 0),
+                    "Mapping the memory for reports of bad ids");
+    place.on_device = reinterpret_cast<BadIdReport*>(address);
+  }
+  return place;
+}
+
+BadIdReport* Reports::of_current_context() {
+  const std::lock_guard lock(mutex_);
+  return current_place().on_device;
+}
+
+void Reports::check() {
+  const std::lock_guard lock(mutex_);
+  BadIdReport& report = *current_place().on_host;
+  std::atomic_ref<unsigned> found(report.found);
+  if (found.load(std::memory_order_acquire) == 0) return;
+  const BadIdReport seen = report;
+  found.store(0, std::memory_order_release);
+  throw bad_id_error({.id = seen.id, .position = seen.position_in_bag, .bag = seen.bag},
+                     seen.num_rows);
+}
+
+}  // namespace jitbag

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "bad_id_report.cuh"
+
+namespace jitbag {
+
+/// The bad ids that kernels have reported, one place for each context: host memory that the device
+/// writes.
+class Reports {
+ public:
+  Reports() = default;
+  Reports(const Reports&) = delete;
+  Reports& operator=(const Reports&) = delete;
+  ~Reports();
+
+  /// The device's address of the calling thread's context's place.
+  [[nodiscard]] BadIdReport* of_current_context();
+
+  /// Throws Error(bad_id) for what the current context's kernels have found, and forgets it.
+  void check();
+
+ private:
+  struct Place {
+    BadIdReport* on_host = nullptr;
+    BadIdReport* on_device = nullptr;
+  };
+  Place& current_place();
+
+  std::mutex mutex_;
+  std::map<unsigned long long, Place> places_;  // by the context's id, which is never used again
+};
+
+}  // namespace jitbag

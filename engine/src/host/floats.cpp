@@ -1,0 +1,20 @@
+#include "host/floats.hpp"
+
+#include "jitbag/host.hpp"
+
+namespace jitbag::host {
+
+std::uint16_t float16_from(float value) {
+  return round_to_float16(value);
+}
+float float_from_float16(std::uint16_t bits) {
+  return widen_float16(bits);
+}
+std::uint16_t bfloat16_from(float value) {
+  return round_to_bfloat16(value);
+}
+float float_from_bfloat16(std::uint16_t bits) {
+  return widen_bfloat16(bits);
+}
+
+}  // namespace jitbag::host

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+/// Conversions between float32 and its two halves, inline for the loops that need them.
+namespace jitbag::host {
+
+inline float widen_float16(std::uint16_t bits) {
+  const std::uint32_t sign = (bits & 0x8000u) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 0x1fu;
+  const std::uint32_t mantissa = bits & 0x3ffu;
+  if (exponent == 0x1f) {
+    const std::uint32_t quiet = mantissa != 0 ? 0x400000u : 0u;
+    return std::bit_cast<float>(sign | 0x7f800000u | quiet | (mantissa << 13));
+  }
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  return std::bit_cast<float>(sign | ((exponent + 127 - 15) << 23) | (mantissa << 13));
+}
+
+inline std::uint16_t round_to_float16(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = (bits >> 16) & 0x8000u;
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  constexpr std::uint32_t infinity = 0x7f800000u;
+  constexpr std::uint32_t first_to_overflow = 0x477ff000u;  // 65520
+  constexpr std::uint32_t first_normal = 0x38800000u;       // 2^-14
+
+  std::uint32_t half = 0;
+  if (magnitude > infinity) {
+    half = 0x7e00u | ((magnitude >> 13) & 0x3ffu);
+  } else if (magnitude >= first_to_overflow) {
+    half = 0x7c00u;
+  } else if (magnitude >= first_normal) {
+    const std::uint32_t to_even = (magnitude >> 13) & 1u;
+    half = ((magnitude + 0xfffu + to_even) >> 13) - ((127u - 15u) << 10);
+  } else {
+    // Just above 0.5 the floats are 2^-24 apart, as the subnormal halves are, so that this addition
+    // rounds to them.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    half = std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5f);
+  }
+  return static_cast<std::uint16_t>(sign | half);
+}
+
+inline float widen_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+inline std::uint16_t round_to_bfloat16(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  const std::uint32_t to_even = (bits >> 16) & 1u;
+  const std::uint32_t rounded = is_nan ? bits | 0x400000u : bits + 0x7fffu + to_even;
+  return static_cast<std::uint16_t>(rounded >> 16);
+}
+
+}  // namespace jitbag::host

@@ -1,0 +1,153 @@
+#include "jitbag/engine.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <functional>
+#include <future>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "device/driver.hpp"
+#include "device/kernel.hpp"
+#include "device/reports.hpp"
+#include "jitbag/error.hpp"
+#include "runtime/artifacts.hpp"
+#include "runtime/forward_request.hpp"
+#include "runtime/kernel_map.hpp"
+
+namespace jitbag {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The architecture of the calling thread's device. Asked for at every lookup, so kept for each
+/// device.
+Target current_target() {
+  constexpr std::size_t kept = 64;
+  static std::array<std::atomic<int>, kept> targets{};
+  const auto device = static_cast<std::size_t>(device::current_device());
+  if (device >= kept) return device::target_of(static_cast<CUdevice>(device));
+  int packed = targets[device].load(std::memory_order_relaxed);
+  if (packed == 0) {
+    const Target target = device::target_of(static_cast<CUdevice>(device));
+    packed = target.major * 100 + target.minor;
+    targets[device].store(packed, std::memory_order_relaxed);
+  }
+  return {packed / 100, packed % 100};
+}
+
+/// Values that are made once, however many threads ask at the same time. A failure reaches all who
+/// waited for it and is forgotten, so that the next one tries again.
+template <class Key, class Value>
+class MadeOnce {
+ public:
+  const Value& get(const Key& key, const std::function<Value()>& make) {
+    std::promise<const Value*> promise;
+    std::shared_future<const Value*> future;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto [place, is_new] = futures_.try_emplace(key);
+      if (!is_new) {
+        future = place->second;
+      } else {
+        place->second = promise.get_future().share();
+      }
+    }
+    if (future.valid()) return *future.get();
+    try {
+      Value made = make();
+      const std::lock_guard lock(mutex_);
+      values_.push_back(std::move(made));
+      promise.set_value(&values_.back());
+      return values_.back();
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+      const std::lock_guard lock(mutex_);
+      futures_.erase(key);
+      throw;
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, std::shared_future<const Value*>> futures_;
+  std::list<Value> values_;  // never move
+};
+
+}  // namespace
+
+struct Engine::State {
+  explicit State(const EngineOptions& options) : artifacts(options) {}
+
+  /// The driver may refuse machine code from disk (made for another machine, or worse): that is a
+  /// miss.
+  Kernel load(const Specialisation& specialisation, double codegen_ms) {
+    const auto with_codegen = [codegen_ms](Artifact artifact) {
+      artifact.times.codegen_ms += codegen_ms;
+      return device::load(std::move(artifact));
+    };
+    Artifact artifact = artifacts.get(specialisation);
+    if (artifact.origin == KernelOrigin::compiled) return with_codegen(std::move(artifact));
+    try {
+      return with_codegen(std::move(artifact));
+    } catch (const Error& error) {
+      spdlog::warn("jitbag: the driver refused a cached kernel, which is compiled again. {}",
+                   error.what());
+      return with_codegen(artifacts.replace(specialisation));
+    }
+  }
+
+  ForwardKernel make(const ForwardSpec& spec, const Strategy& strategy, const Target& target) {
+    const auto start = Clock::now();
+    const Specialisation specialisation = specialise(spec, strategy, target);
+    const double codegen_ms =
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return {load(specialisation, codegen_ms), spec, strategy, reports};
+  }
+
+  Artifacts artifacts;
+  Reports reports;
+  KernelMap<ForwardRequest, ForwardKernel, ForwardRequestHash> forward_kernels;
+  // By what decides a kernel: spec, strategy and target, as text.
+  MadeOnce<std::array<std::string, 3>, ForwardKernel> made_forward;
+  MadeOnce<std::vector<std::string>, Kernel> made_kernels;
+};
+
+Engine::Engine(const EngineOptions& options) : state_(std::make_unique<State>(options)) {}
+Engine::~Engine() = default;
+
+const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice& choice) {
+  const ForwardRequest request = {raw, current_target(), choice.strategy,
+                                  batch_bits(choice.expected_batch)};
+  if (const ForwardKernel* kernel = state_->forward_kernels.find(request)) return *kernel;
+
+  const ForwardSpec spec = validated(raw);
+  const Strategy strategy =
+      choice.strategy ? *choice.strategy
+                      : default_strategy(spec, request.target, smallest_batch(request.batch_bits));
+  const ForwardKernel& kernel =
+      state_->made_forward.get({to_text(spec), to_text(strategy), to_text(request.target)},
+                               [&] { return state_->make(spec, strategy, request.target); });
+  state_->forward_kernels.insert(request, &kernel);
+  return kernel;
+}
+
+const Kernel& Engine::kernel(const KernelTemplate& kernel_template) {
+  const Specialisation specialisation = specialise(kernel_template, current_target());
+  std::vector<std::string> key = {specialisation.source, specialisation.entry,
+                                  to_text(specialisation.target)};
+  key.insert(key.end(), specialisation.options.begin(), specialisation.options.end());
+  return state_->made_kernels.get(key, [&] { return state_->load(specialisation, 0); });
+}
+
+Artifact Engine::artifact(const Specialisation& specialisation) {
+  return state_->artifacts.get(specialisation);
+}
+
+void Engine::check() {
+  state_->reports.check();
+}
+
+}  // namespace jitbag

@@ -1,0 +1,45 @@
+#include <algorithm>
+#include <array>
+
+#include "device/reports.hpp"
+#include "jitbag/error.hpp"
+#include "jitbag/kernel.hpp"
+#include "runtime/forward_grid.hpp"
+#include "spec/arguments.hpp"
+
+namespace jitbag {
+namespace {
+
+/// Blocks that one launch may have in x on every architecture.
+constexpr std::int64_t most_blocks = 0x7fffffff;
+
+}  // namespace
+
+ForwardKernel::ForwardKernel(Kernel kernel, const ForwardSpec& spec, const Strategy& strategy,
+                             Reports& reports)
+    : kernel_(std::move(kernel)), spec_(spec), strategy_(strategy), reports_(&reports) {}
+
+void ForwardKernel::launch(const ForwardArguments& arguments, Stream stream) const {
+  check_arguments(spec_, arguments);
+  if (spec_.dim == 0 || arguments.batch == 0) return;
+  BadIdReport* report = nullptr;
+  if (spec_.bad_ids == BadIds::report) {
+    reports_->check();
+    report = reports_->of_current_context();
+  }
+  // In the order of the parameters of embedding_bag_mean.
+  ForwardArguments values = arguments;
+  std::int64_t first_block = 0;
+  std::array<void*, 9> parameters = {&values.table,   &values.num_rows, &values.ids,
+                                     &values.num_ids, &values.offsets,  &values.output,
+                                     &values.batch,   &first_block,     &report};
+  const std::int64_t blocks = blocks_for(spec_, strategy_, arguments.batch);
+  for (; first_block < blocks; first_block += most_blocks) {
+    kernel_.launch({.blocks_x = static_cast<unsigned>(std::min(blocks - first_block, most_blocks)),
+                    .threads_x = static_cast<unsigned>(strategy_.block_threads),
+                    .mode = strategy_.launch_mode},
+                   parameters, stream);
+  }
+}
+
+}  // namespace jitbag

@@ -1,0 +1,113 @@
+#include "spec/arguments.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+namespace jitbag {
+namespace {
+
+/// Elements in each of the arrays of a launch.
+struct Elements {
+  std::int64_t table = 0;
+  std::int64_t ids = 0;
+  std::int64_t output = 0;
+};
+
+template <class... Arguments>
+[[noreturn]] void refuse(fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format(sentence, std::forward<Arguments>(arguments)...));
+}
+
+void check_size(std::string_view name, std::int64_t value) {
+  if (value < 0) refuse("{} is {}; it must be 0 or more.", name, value);
+}
+
+/// count * width elements, of which even the bytes can be counted in 64 bits.
+std::int64_t elements(std::string_view name, std::int64_t count, std::int64_t width) {
+  constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 8;
+  if (width != 0 && count > limit / width) {
+    refuse("{} would have {} times {} elements, more than 64-bit addresses reach; pass less.", name,
+           count, width);
+  }
+  return count * width;
+}
+
+Elements checked_elements(const ForwardSpec& spec, const ForwardArguments& arguments) {
+  check_size("num_rows", arguments.num_rows);
+  check_size("batch", arguments.batch);
+  Elements result;
+  result.table = elements("The table", arguments.num_rows, spec.row_stride);
+  result.output = elements("The output", arguments.batch, spec.dim);
+  if (const auto* fixed = std::get_if<FixedBags>(&spec.bags)) {
+    result.ids = elements("The ids", arguments.batch, fixed->size);
+  } else {
+    check_size("num_ids", arguments.num_ids);
+    result.ids = elements("The ids", arguments.num_ids, 1);
+  }
+  return result;
+}
+
+void check_32_bits(std::string_view name, std::int64_t value) {
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  if (value >= limit) {
+    refuse("There are {} {}, but Addressing::bits32 allows fewer than 2^31; use bits64.", value,
+           name);
+  }
+}
+
+void check_address(std::string_view name, const void* address, std::int64_t count,
+                   std::int64_t alignment) {
+  if (count > 0 && address == nullptr) {
+    refuse("{} is a null pointer although it has {} elements; pass its address.", name, count);
+  }
+  if (reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(alignment) != 0) {
+    refuse(
+        "{} is at {}, which is not a multiple of {} bytes; align it, or lower the spec's "
+        "alignment if its elements allow that.",
+        name, address, alignment);
+  }
+}
+
+void check_offsets(const CsrBags& bags, const ForwardArguments& arguments) {
+  const std::int64_t last = bags.end == OffsetsEnd::included && arguments.batch > 0 ? 1 : 0;
+  check_address("offsets", arguments.offsets, arguments.batch + last, size_of(bags.offset_type));
+}
+
+void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments,
+                  const Elements& count) {
+  if (spec.addressing == Addressing::bits32) {
+    check_32_bits("rows", arguments.num_rows);
+    check_32_bits("ids", count.ids);
+    check_32_bits("output elements", count.output);
+  }
+  check_address("table", arguments.table, count.table,
+                std::max(spec.alignment, size_of(spec.table_type)));
+  check_address("ids", arguments.ids, count.ids, std::max(spec.alignment, size_of(spec.id_type)));
+  if (const auto* csr = std::get_if<CsrBags>(&spec.bags)) check_offsets(*csr, arguments);
+}
+
+}  // namespace
+
+void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments) {
+  check_inputs(spec, arguments, checked_elements(spec, arguments));
+}
+
+void check_arguments(const ForwardSpec& spec, const ForwardArguments& arguments) {
+  const Elements count = checked_elements(spec, arguments);
+  check_inputs(spec, arguments, count);
+  check_address("output", arguments.output, count.output,
+                std::max(spec.alignment, size_of(spec.output_type)));
+}
+
+Error bad_id_error(const BadId& bad, std::int64_t num_rows) {
+  return {ErrorKind::bad_id,
+          fmt::format("id {} at position {} of bag {} is outside the table's {} rows; correct the "
+                      "ids, or set bad_ids to skip.",
+                      bad.id, bad.position, bad.bag, num_rows)};
+}
+
+}  // namespace jitbag

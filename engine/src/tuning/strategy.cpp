@@ -1,0 +1,201 @@
+#include "jitbag/strategy.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "jitbag/error.hpp"
+
+namespace jitbag {
+namespace {
+
+constexpr int warp_lanes = 32;
+constexpr int static_shared_limit = 48 * 1024;  // bytes a block may declare on every architecture
+constexpr int register_words = 64;              // of loaded rows that a lane may hold at once
+
+std::int64_t row_bytes(const ForwardSpec& spec) {
+  return spec.dim * size_of(spec.table_type);
+}
+
+/// The widest load that divides every row and its address.
+int widest_vector(const ForwardSpec& spec) {
+  const std::int64_t stride_bytes = spec.row_stride * size_of(spec.table_type);
+  return static_cast<int>(std::gcd(std::gcd(std::int64_t{16}, spec.alignment),
+                                   std::gcd(row_bytes(spec), stride_bytes)));
+}
+
+std::int64_t vectors_per_row(const ForwardSpec& spec, const Strategy& strategy) {
+  return row_bytes(spec) / strategy.vector_bytes;
+}
+
+const FixedBags* fixed_bags(const ForwardSpec& spec) {
+  return std::get_if<FixedBags>(&spec.bags);
+}
+
+int clamp_to_int(std::int64_t value, int low, int high) {
+  return static_cast<int>(std::clamp<std::int64_t>(value, low, high));
+}
+
+/// Lanes and vectors that cover a row of `vectors`, in whole warps where it is wide.
+void spread_over_row(Strategy& strategy, std::int64_t vectors) {
+  strategy.lanes_per_row = clamp_to_int(vectors, 1, warp_lanes);
+  strategy.vectors_per_lane = clamp_to_int((vectors + warp_lanes - 1) / warp_lanes, 1, 4);
+}
+
+int rows_that_fit(const Strategy& strategy, int wanted) {
+  const int words_per_row = strategy.vectors_per_lane * std::max(1, strategy.vector_bytes / 4);
+  return std::clamp(register_words / words_per_row, 1, wanted);
+}
+
+bool is_power_of_two(int value) {
+  return std::has_single_bit(static_cast<unsigned>(value));
+}
+
+[[noreturn]] void refuse(std::string_view field, std::int64_t value, std::string_view allowed) {
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("The strategy's {} is {}; it must be {}.", field, value, allowed));
+}
+
+int shared_bytes(const Strategy& strategy, std::int64_t element_bytes) {
+  const int group = strategy.lanes_per_row * strategy.bag_lanes;
+  if (group <= warp_lanes) return 0;
+  const int values =
+      strategy.vectors_per_lane * static_cast<int>(strategy.vector_bytes / element_bytes) + 1;
+  return strategy.block_threads / warp_lanes * values * strategy.lanes_per_row * 4;
+}
+
+bool is_valid(const Strategy& strategy, const ForwardSpec& spec, const Target& target) {
+  try {
+    validate(strategy, spec, target);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Groups of lanes over the bag, for a batch too small to fill the device with one group for a bag.
+int lanes_across_bag(const ForwardSpec& spec, const Strategy& strategy,
+                     std::optional<std::int64_t> expected_batch) {
+  const FixedBags* fixed = fixed_bags(spec);
+  if (!expected_batch || !fixed) return 1;
+  constexpr std::int64_t lanes_that_fill = std::int64_t{132} * 1024;  // half the lanes an H200 can hold
+  const std::int64_t lanes = std::max<std::int64_t>(*expected_batch * strategy.lanes_per_row, 1);
+  // Fewer than four rows a lane and the reduction costs more than the gather saves.
+  const std::int64_t most = std::min<std::int64_t>(fixed->size / 4, lanes_that_fill / lanes);
+  const int limit = strategy.block_threads /
+                    static_cast<int>(std::bit_ceil(static_cast<unsigned>(strategy.lanes_per_row)));
+  return std::max(1, std::min(limit, static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(
+                                         std::max<std::int64_t>(most, 1))))));
+}
+
+}  // namespace
+
+Strategy default_strategy(const ForwardSpec& raw, const Target& target,
+                          std::optional<std::int64_t> expected_batch) {
+  const ForwardSpec spec = validated(raw);
+  Strategy strategy;
+  strategy.vector_bytes = widest_vector(spec);
+  spread_over_row(strategy, vectors_per_row(spec, strategy));
+  strategy.bag_lanes = lanes_across_bag(spec, strategy, expected_batch);
+  if (strategy.bag_lanes > 1) {
+    strategy.lanes_per_row =
+        static_cast<int>(std::bit_ceil(static_cast<unsigned>(strategy.lanes_per_row)));
+  }
+  const FixedBags* fixed = fixed_bags(spec);
+  strategy.rows_in_flight = rows_that_fit(strategy, fixed ? clamp_to_int(fixed->size, 1, 8) : 4);
+  strategy.launch_mode = target.has_dependent_launch() ? LaunchMode::dependent : LaunchMode::plain;
+  return strategy;
+}
+
+std::vector<Strategy> candidate_strategies(const ForwardSpec& raw, const Target& target) {
+  const ForwardSpec spec = validated(raw);
+  std::vector<Strategy> found = {default_strategy(spec, target)};
+  const auto add = [&](const Strategy& strategy) {
+    if (is_valid(strategy, spec, target) &&
+        std::find(found.begin(), found.end(), strategy) == found.end()) {
+      found.push_back(strategy);
+    }
+  };
+  const int widest = widest_vector(spec);
+  for (const int vector : {widest, widest / 2}) {
+    if (vector < size_of(spec.table_type)) continue;
+    for (const int bag_lanes : {1, 2, 4, 8}) {
+      for (const int rows : {2, 4, 8, 16}) {
+        for (const int block : {64, 128, 256}) {
+          for (const LaunchMode mode : {LaunchMode::plain, LaunchMode::dependent}) {
+            Strategy strategy = found.front();
+            strategy.vector_bytes = vector;
+            spread_over_row(strategy, vectors_per_row(spec, strategy));
+            if (bag_lanes > 1) {
+              strategy.lanes_per_row =
+                  static_cast<int>(std::bit_ceil(static_cast<unsigned>(strategy.lanes_per_row)));
+            }
+            strategy.bag_lanes = bag_lanes;
+            strategy.rows_in_flight = rows_that_fit(strategy, rows);
+            strategy.block_threads = block;
+            strategy.launch_mode = mode;
+            add(strategy);
+          }
+        }
+      }
+    }
+  }
+  return found;
+}
+
+void validate(const Strategy& strategy, const ForwardSpec& raw, const Target& target) {
+  const ForwardSpec spec = validated(raw);
+  const int widest = widest_vector(spec);
+  const auto element = static_cast<int>(size_of(spec.table_type));
+  if (strategy.vector_bytes < element || widest % strategy.vector_bytes != 0) {
+    refuse("vector_bytes", strategy.vector_bytes,
+           fmt::format("a power of two from {} to {} for this dim, row stride and alignment",
+                       element, widest));
+  }
+  if (strategy.vectors_per_lane < 1 || strategy.vectors_per_lane > 8) {
+    refuse("vectors_per_lane", strategy.vectors_per_lane, "from 1 to 8");
+  }
+  if (strategy.rows_in_flight < 1 || strategy.rows_in_flight > 64) {
+    refuse("rows_in_flight", strategy.rows_in_flight, "from 1 to 64");
+  }
+  if (strategy.lanes_per_row < 1 || strategy.lanes_per_row > warp_lanes) {
+    refuse("lanes_per_row", strategy.lanes_per_row, "from 1 to 32");
+  }
+  if (strategy.bag_lanes < 1 || strategy.bag_lanes > 1024 || !is_power_of_two(strategy.bag_lanes)) {
+    refuse("bag_lanes", strategy.bag_lanes, "a power of two from 1 to 1024");
+  }
+  if (strategy.bag_lanes > 1 && !is_power_of_two(strategy.lanes_per_row)) {
+    refuse("lanes_per_row", strategy.lanes_per_row, "a power of two where bag_lanes is over 1");
+  }
+  if (strategy.block_threads < warp_lanes || strategy.block_threads > 1024 ||
+      strategy.block_threads % warp_lanes != 0) {
+    refuse("block_threads", strategy.block_threads, "a multiple of 32 from 32 to 1024");
+  }
+  const int group = strategy.lanes_per_row * strategy.bag_lanes;
+  if (group > strategy.block_threads ||
+      (group > warp_lanes && strategy.block_threads % group != 0)) {
+    refuse("block_threads", strategy.block_threads,
+           fmt::format("a multiple of lanes_per_row * bag_lanes = {}", group));
+  }
+  if (const int bytes = shared_bytes(strategy, element); bytes > static_shared_limit) {
+    refuse("shared memory for the reduction", bytes, "49152 bytes at most; use smaller blocks");
+  }
+  if (strategy.launch_mode == LaunchMode::dependent && !target.has_dependent_launch()) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("The strategy's launch mode is dependent, which {} does not have; it needs "
+                    "sm_90 or later. Use plain.",
+                    to_text(target)));
+  }
+}
+
+std::string to_text(const Strategy& strategy) {
+  return fmt::format("vector={}B vectors={} lanes={} bag_lanes={} rows={} block={} launch={}",
+                     strategy.vector_bytes, strategy.vectors_per_lane, strategy.lanes_per_row,
+                     strategy.bag_lanes, strategy.rows_in_flight, strategy.block_threads,
+                     strategy.launch_mode == LaunchMode::dependent ? "dependent" : "plain");
+}
+
+}  // namespace jitbag

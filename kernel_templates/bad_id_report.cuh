@@ -1,0 +1,11 @@
+// How a bad id reaches the host: memory of the host that the device writes. Read by kernels and by
+// the engine alike.
+struct BadIdReport {
+  unsigned int lock;  // held while a thread of the device writes
+  unsigned int found;
+  long long position;  // within the ids of the launch; the lowest one found
+  long long position_in_bag;
+  long long id;
+  long long bag;
+  long long num_rows;
+};

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2016 # backquotes name commands in messages
+# Every test of the release build, then the library's own tests once more under the address and
+# undefined-behaviour sanitizers. Tests that need a GPU are left out where there is none.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+run_tests() {
+  local preset=$1
+  shift
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "${JOBS:-$(nproc)}" "$@"
+}
+
+without_gpu_tests=()
+if ! scripts/has-gpu.sh; then
+  without_gpu_tests=(--label-exclude '^gpu$')
+  printf 'test: No GPU driver here, so the gpu tests are left out; run `make test-gpu` on a machine with one.\n'
+fi
+
+printf 'test: All tests of the release build.\n'
+run_tests release ${without_gpu_tests[@]+"${without_gpu_tests[@]}"}
+
+scripts/build.sh debug -DJITBAG_BUILD_EXAMPLES=OFF -DJITBAG_BUILD_BENCHMARKS=OFF
+printf 'test: The unit, cache and simt tests under the address and undefined-behaviour sanitizers.\n'
+run_tests debug --label-regex '^(unit|cache|simt)$'

@@ -1,0 +1,98 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "gpu.hpp"
+#include "support/caught.hpp"
+
+namespace jitbag::test {
+namespace {
+
+/// A table of ones with 10 rows of 8 columns, and bags of 2 ids.
+class ReportingKernel {
+ public:
+  ReportingKernel()
+      : context_(0),
+        engine_({.use_disk = false}),
+        kernel_(engine_.forward(spec())),
+        table_(uploaded(std::vector<float>(10 * 8, 1.0f))),
+        output_(sizeof(float) * 8 * 1000) {}
+
+  /// Launches with these ids, two a bag, and returns what was thrown.
+  std::string launch(const std::vector<std::int64_t>& ids) {
+    ids_ = uploaded(ids);
+    ForwardArguments arguments;
+    arguments.table = table_.data();
+    arguments.num_rows = 10;
+    arguments.ids = ids_.data();
+    arguments.output = output_.data();
+    arguments.batch = static_cast<std::int64_t>(ids.size()) / 2;
+    const std::string thrown = caught([&] { kernel_.launch(arguments, stream_.get()); });
+    stream_.synchronize();
+    return thrown;
+  }
+
+  std::string check() {
+    return caught([&] { engine_.check(); });
+  }
+
+  [[nodiscard]] std::vector<float> output(std::size_t bags) const {
+    return downloaded<float>(output_.data(), bags * 8);
+  }
+
+ private:
+  static ForwardSpec spec() {
+    ForwardSpec made;
+    made.dim = 8;
+    made.bags = FixedBags{2};
+    made.bad_ids = BadIds::report;
+    return made;
+  }
+
+  device::Context context_;
+  Engine engine_;
+  const ForwardKernel& kernel_;
+  device::OwnedStream stream_;
+  device::Buffer table_, ids_, output_;
+};
+
+const std::string sentence =
+    "bad_id: id 10 at position 1 of bag 1 is outside the table's 10 rows; correct the ids, or set "
+    "bad_ids to skip.";
+
+TEST_CASE("a bad id is reported by the next check, once, and the other bags are right") {
+  if (!gpu_is_here()) return;
+  ReportingKernel kernel;
+  CHECK(kernel.launch({1, 2, 3, 10, 4, -1, 10, -7}) == "nothing");
+  CHECK(kernel.output(4) == [] {
+    std::vector<float> expected(32, 1.0f);
+    std::fill(expected.begin() + 24, expected.end(), 0.0f);
+    return expected;
+  }());
+  CHECK(kernel.check() == sentence);
+  CHECK(kernel.check() == "nothing");
+}
+
+TEST_CASE("a bad id is reported by the next launch, which is not made") {
+  if (!gpu_is_here()) return;
+  ReportingKernel kernel;
+  CHECK(kernel.launch({1, 2, 3, 10}) == "nothing");
+  CHECK(kernel.launch({1, 2, 3, 4}) == sentence);
+  CHECK(kernel.launch({1, 2, 3, 4}) == "nothing");
+  CHECK(kernel.check() == "nothing");
+}
+
+TEST_CASE("of many bad ids the first is reported, whatever the order of blocks") {
+  if (!gpu_is_here()) return;
+  ReportingKernel kernel;
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    std::vector<std::int64_t> ids(2000, 10);
+    ids[0] = ids[1] = ids[2] = 5;
+    CHECK(kernel.launch(ids) == "nothing");
+    CHECK(kernel.check() == sentence);
+  }
+}
+
+}  // namespace
+}  // namespace jitbag::test

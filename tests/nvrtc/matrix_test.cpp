@@ -1,0 +1,59 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "catch.hpp"
+#include "compiler/artifact.hpp"
+#include "compiler_here.hpp"
+#include "jitbag/engine.hpp"
+#include "support/forward_matrix.hpp"
+#include "support/seed.hpp"
+
+namespace jitbag::test {
+namespace {
+
+void compile_matrix(const Target& target) {
+  if (!compiler_is_here()) return;
+  const auto supported = compiler::supported_targets();
+  if (std::find(supported.begin(), supported.end(), target) == supported.end()) {
+    WARN("skipped: NVRTC " << compiler::version() << " does not know " << to_text(target));
+    return;
+  }
+  std::cout << fmt::format("JITBAG_TEST_SEED={}\n", seed());
+  Engine engine({.use_disk = false});
+  const auto kernels = forward_matrix(seed());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    INFO("kernel " << i << ": " << describe(kernels[i], target));
+    const Strategy strategy = strategy_for(kernels[i], target);
+    const Artifact artifact = engine.artifact(specialise(kernels[i].spec, strategy, target));
+    CHECK(compiler::is_whole(artifact.cubin, "embedding_bag_mean"));
+    CHECK(artifact.entry == "embedding_bag_mean");
+    CHECK(artifact.registers > 0);
+    CHECK(artifact.registers * strategy.block_threads <= 65536);
+    CHECK(artifact.shared_bytes <= 48 * 1024);
+    CHECK(artifact.log.find("warning") == std::string::npos);
+    if (kernels[i].shape == StrategyShape::rule) CHECK(artifact.spill_bytes == 0);
+  }
+}
+
+TEST_CASE("NVRTC compiles the kernels of the matrix for sm_75", "[matrix][sm_75]") {
+  compile_matrix({7, 5});
+}
+TEST_CASE("NVRTC compiles the kernels of the matrix for sm_80", "[matrix][sm_80]") {
+  compile_matrix({8, 0});
+}
+TEST_CASE("NVRTC compiles the kernels of the matrix for sm_90", "[matrix][sm_90]") {
+  compile_matrix({9, 0});
+}
+TEST_CASE("NVRTC compiles the kernels of the matrix for sm_100", "[matrix][sm_100]") {
+  compile_matrix({10, 0});
+}
+TEST_CASE("NVRTC compiles the kernels of the matrix for sm_120", "[matrix][sm_120]") {
+  compile_matrix({12, 0});
+}
+
+}  // namespace
+}  // namespace jitbag::test

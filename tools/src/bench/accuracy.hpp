@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "bench/options.hpp"
+#include "jitbag/types.hpp"
+
+namespace jitbag::tools::bench {
+
+/// How an output compares with the oracle's, over all its elements.
+struct Accuracy {
+  double max_abs_error = 0;
+  double max_rel_error = 0;
+  std::int64_t wrong = 0;   ///< elements with |output - expected| > atol + rtol * |expected|
+  std::string first_wrong;  ///< what the first of them is, and what it should be
+};
+
+/// `output` holds as many elements of the type as `expected`, `dim` in each row.
+[[nodiscard]] Accuracy compare(const void* output, DataType type, std::span<const double> expected,
+                               std::int64_t dim, const Tolerance& tolerance);
+
+}  // namespace jitbag::tools::bench

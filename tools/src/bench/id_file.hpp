@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bench/options.hpp"
+#include "jitbag/forward_spec.hpp"
+
+namespace jitbag::tools::bench {
+
+/// Real ids and the bags that they are in.
+struct IdFile {
+  BagLayout bags = FixedBags{};
+  IntegerType id_type = IntegerType::int64;
+  std::vector<std::int64_t> ids;
+  std::vector<std::int64_t> offsets;  ///< csr only
+  std::int64_t batch = 0;
+  std::int64_t largest_id = 0;
+};
+
+/// Reads --indices and --offsets. Throws Error for a file that cannot be read, or whose bags do not
+/// lie within its ids.
+[[nodiscard]] IdFile read_id_file(const Options& options);
+
+}  // namespace jitbag::tools::bench

@@ -1,0 +1,77 @@
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <new>
+
+#include "arguments.hpp"
+#include "command.hpp"
+#include "help_formatter.hpp"
+#include "jitbag/error.hpp"
+#include "output.hpp"
+#include "version.hpp"
+
+namespace {
+
+using namespace jitbag::tools;
+
+constexpr const char* description =
+    "jitbag compiles embedding-bag kernels at run time, each for exactly the work in hand, and "
+    "never\n"
+    "compiles the same kernel twice.\n"
+    "Exit status: 0 done, 1 it ran and something failed, 2 the arguments are wrong.";
+
+/// Standard output is for results alone.
+void send_warnings_to_standard_error() {
+  auto logger = spdlog::stderr_color_mt("jitbag");
+  logger->set_pattern("%v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int run(int argc, char** argv) {
+  CLI::App program(description, "jitbag");
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.set_version_flag("--version", std::string("jitbag ") + version);
+  program.require_subcommand(1);
+  const std::array commands = {add_bench(program), add_precompile(program), add_source(program),
+                               add_doctor(program)};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& answer) {  // --help and --version
+    return program.exit(answer);
+  } catch (const CLI::RequiredError& error) {
+    const std::vector<std::string> rest = program.remaining();
+    if (rest.empty()) throw UsageError(error.what());
+    throw UsageError(one_of({"bench", "precompile", "source", "doctor"})(rest.front()));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  for (const Command& command : commands) {
+    if (command.arguments->parsed()) return command.run();
+  }
+  return exit_usage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  send_warnings_to_standard_error();
+  try {
+    return run(argc, argv);
+  } catch (const UsageError& error) {
+    say_error(error.what());
+    return exit_usage;
+  } catch (const jitbag::Error& error) {
+    say_error(error.what());
+    if (!error.details().empty()) std::cerr << error.details() << '\n';
+  } catch (const std::bad_alloc&) {
+    say_error("There is not enough memory for this; try a smaller table or batch.");
+  } catch (const std::exception& error) {
+    say_error(error.what());
+  }
+  return exit_failed;
+}

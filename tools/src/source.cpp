@@ -1,0 +1,128 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <fstream>
+#include <memory>
+
+#include "arguments.hpp"
+#include "command.hpp"
+#include "jitbag/engine.hpp"
+#include "jitbag/error.hpp"
+#include "kernel_request.hpp"
+#include "output.hpp"
+
+namespace jitbag::tools {
+namespace {
+
+struct Options {
+  std::string architecture = "sm_90";
+  KernelFlags kernel;
+  bool info = false;
+  bool json = false;
+  std::string cubin_file;
+};
+
+void write_file(const std::string& path, const std::vector<std::byte>& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file)
+    throw Error(ErrorKind::io_failed,
+                fmt::format("{} cannot be written; name a file in a folder of yours.", path));
+}
+
+void print_source(const Specialisation& specialisation, bool json) {
+  if (!json) {
+    fmt::print("{}", specialisation.source);
+    return;
+  }
+  print_json({{"name", specialisation.name},
+              {"entry", specialisation.entry},
+              {"arch", to_text(specialisation.target)},
+              {"options", specialisation.options},
+              {"source", specialisation.source}});
+}
+
+Json times_json(const MakeTimes& times) {
+  return {{"codegen_ms", number(times.codegen_ms)},
+          {"disk_ms", number(times.disk_ms)},
+          {"open_ms", number(times.open_ms)},
+          {"compile_ms", number(times.compile_ms)}};
+}
+
+void print_info(const ForwardSpec& spec, const Specialisation& specialisation,
+                const Artifact& artifact, bool json) {
+  const MakeTimes& times = artifact.times;
+  if (wants_json(json)) {
+    print_json({{"spec", to_text(spec)},
+                {"arch", to_text(specialisation.target)},
+                {"key", artifact.key},
+                {"entry", artifact.entry},
+                {"compiler", artifact.compiler},
+                {"options", specialisation.options},
+                {"kernel_source", name(artifact.origin)},
+                {"registers", artifact.registers},
+                {"shared_bytes", artifact.shared_bytes},
+                {"spill_bytes", artifact.spill_bytes},
+                {"cubin_bytes", artifact.cubin.size()},
+                {"source_bytes", specialisation.source.size()},
+                {"times", times_json(times)},
+                {"log", artifact.log}});
+    return;
+  }
+  fmt::print("{}", name_value_lines({
+                       {"spec", to_text(spec)},
+                       {"architecture", to_text(specialisation.target)},
+                       {"key", artifact.key},
+                       {"entry", artifact.entry},
+                       {"compiler", artifact.compiler},
+                       {"came from", std::string(name(artifact.origin))},
+                       {"registers", fmt::format("{} a thread", artifact.registers)},
+                       {"shared memory", fmt::format("{} bytes a block", artifact.shared_bytes)},
+                       {"spills", fmt::format("{} bytes", artifact.spill_bytes)},
+                       {"machine code", fmt::format("{} bytes", artifact.cubin.size())},
+                       {"source", fmt::format("{} bytes", specialisation.source.size())},
+                       {"codegen", fmt::format("{:.3f} ms", times.codegen_ms)},
+                       {"disk", fmt::format("{:.3f} ms", times.disk_ms)},
+                       {"opening NVRTC", fmt::format("{:.3f} ms", times.open_ms)},
+                       {"compile", fmt::format("{:.3f} ms", times.compile_ms)},
+                   }));
+}
+
+int run(const Options& options) {
+  const ForwardSpec spec = forward_specs(options.kernel).front();
+  const Specialisation kernel =
+      specialisation(spec, options.kernel, parse_target(options.architecture));
+  if (!options.info && options.cubin_file.empty()) {
+    print_source(kernel, options.json);
+    return exit_done;
+  }
+  Engine engine;
+  const Artifact artifact = engine.artifact(kernel);
+  if (!options.cubin_file.empty()) write_file(options.cubin_file, artifact.cubin);
+  if (options.info) print_info(spec, kernel, artifact, options.json);
+  return exit_done;
+}
+
+}  // namespace
+
+Command add_source(CLI::App& program) {
+  CLI::App* arguments = program.add_subcommand(
+      "source", "Print the source of one kernel, or what the compiler made of it");
+  auto options = std::make_shared<Options>();
+  arguments->option_defaults()->always_capture_default();
+  arguments->add_option("--arch", options->architecture, "Architecture to write it for")
+      ->check(architecture())
+      ->type_name("SM");
+  add_kernel_flags(*arguments, options->kernel, Lists::refused);
+  arguments->add_flag("--info", options->info,
+                      "Compile it, or take it from the cache, and print key, entry, registers, "
+                      "shared memory, spills, sizes and times");
+  arguments->add_option("--out-cubin", options->cubin_file, "Write the machine code to this file")
+      ->type_name("FILE");
+  arguments->add_flag("--json", options->json,
+                      "JSON: the source with its options, or what --info prints");
+  return {arguments, [options] { return run(*options); }};
+}
+
+}  // namespace jitbag::tools

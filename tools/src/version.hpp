@@ -1,0 +1,7 @@
+#pragma once
+
+namespace jitbag::tools {
+
+inline constexpr const char* version = JITBAG_VERSION;
+
+}  // namespace jitbag::tools
