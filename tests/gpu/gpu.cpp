@@ -1,10 +1,12 @@
 #include "gpu.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "catch.hpp"
 #include "jitbag/error.hpp"
 #include "support/caught.hpp"
+#include "support/forward_matrix.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -25,6 +27,11 @@ const std::string& missing_gpu() {
 
 device::Buffer upload(const PlacedArray& array) {
   return uploaded(array.buffer);
+}
+
+std::size_t output_begin(const ForwardSpec& spec) {
+  const std::int64_t bytes = size_of(spec.output_type);
+  return guard_bytes + static_cast<std::size_t>(misalignment(spec, bytes) * bytes);
 }
 
 const std::byte* at(const device::Buffer& buffer, std::size_t offset) {
@@ -50,14 +57,12 @@ Target gpu_target() {
   return device::devices().front().target;
 }
 
-DeviceCase::DeviceCase(const ForwardCase& forward_case, std::int64_t output_misalignment)
+DeviceCase::DeviceCase(const ForwardCase& forward_case)
     : case_(&forward_case),
       table_(upload(forward_case.table)),
       ids_(upload(forward_case.ids)),
       offsets_(upload(forward_case.offsets)),
-      output_begin_(
-          guard_bytes +
-          static_cast<std::size_t>(output_misalignment * size_of(forward_case.spec.output_type))) {
+      output_begin_(output_begin(forward_case.spec)) {
   std::vector<std::byte> nothing(output_begin_ + forward_case.output_bytes() + guard_bytes);
   poison(nothing);
   output_ = uploaded(nothing);
@@ -110,7 +115,7 @@ std::string DeviceCase::check() const {
 std::string launch_and_check(const ForwardKernel& kernel, const ForwardCaseOptions& options,
                              const device::OwnedStream& stream) {
   const ForwardCase forward_case = make_forward_case(options);
-  const DeviceCase on_device(forward_case, options.table_misalignment);
+  const DeviceCase on_device(forward_case);
   kernel.launch(on_device.arguments(), stream.get());
   stream.synchronize();
   return on_device.check();

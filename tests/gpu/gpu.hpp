@@ -38,8 +38,8 @@ std::vector<T> downloaded(const void* from, std::size_t count) {
 /// A case's arrays in device memory, and an output with poison in it and all round.
 class DeviceCase {
  public:
-  /// The output begins `output_misalignment` elements off.
-  explicit DeviceCase(const ForwardCase& forward_case, std::int64_t output_misalignment = 0);
+  /// The output is aligned as the spec promises and no better.
+  explicit DeviceCase(const ForwardCase& forward_case);
 
   [[nodiscard]] ForwardArguments arguments() const;
 

@@ -23,7 +23,7 @@ using EmbeddingBagMean = void(const void* table, long long num_rows, const void*
                               long long num_ids, const void* offsets, void* output, long long batch,
                               long long first_block, BadIdReport* report);
 
-/// An output one element off where the spec allows it, poison all round.
+/// An output some bytes off a multiple of 16, poison all round.
 class PoisonedOutput {
  public:
   PoisonedOutput(std::size_t bytes, std::size_t misalignment)
@@ -82,9 +82,9 @@ class ForwardKernelOnCpu {
   [[nodiscard]] std::string check(const ForwardCaseOptions& options) {
     const ForwardCase before = make_forward_case(options);
     const ForwardCase forward_case = make_forward_case(options);
-    const auto misalignment = options.table_misalignment != 0 ? size_of(spec_.output_type) : 0;
+    const std::int64_t off = misalignment(spec_, size_of(spec_.output_type));
     const PoisonedOutput output(forward_case.output_bytes(),
-                                static_cast<std::size_t>(misalignment));
+                                static_cast<std::size_t>(off * size_of(spec_.output_type)));
     BadIdReport report{};
     std::string problem = launch(forward_case, output.array().data(), report);
     if (problem.empty()) problem = check_output(forward_case, output.array());

@@ -24,6 +24,7 @@ constexpr std::array data_types{DataType::float32, DataType::float16, DataType::
 constexpr std::array id_types{IntegerType::int32, IntegerType::int64};
 constexpr std::array<std::optional<std::int64_t>, 4> padding_ids{std::nullopt, 0, 3, -1};
 constexpr std::array policies{BadIds::skip, BadIds::report, BadIds::trust};
+constexpr std::array<std::int64_t, 4> alignments{16, 8, 4, 2};
 constexpr std::array<std::int64_t, 3> strides_over_dim{0, 1, 8};
 constexpr std::array addressings{Addressing::bits64, Addressing::bits32};
 constexpr int shapes = static_cast<int>(StrategyShape::largest_group) + 1;
@@ -37,7 +38,7 @@ enum Axis {
   ids,
   padding,
   policy,
-  placement,
+  alignment,
   stride,
   addressing,
   shape,
@@ -50,7 +51,7 @@ constexpr std::array<int, axes> sizes{static_cast<int>(dims.size()),
                                       static_cast<int>(id_types.size()),
                                       static_cast<int>(padding_ids.size()),
                                       static_cast<int>(policies.size()),
-                                      2,
+                                      static_cast<int>(alignments.size()),
                                       static_cast<int>(strides_over_dim.size()),
                                       static_cast<int>(addressings.size()),
                                       shapes};
@@ -154,9 +155,8 @@ MatrixKernel kernel_of(const Choice& choice, std::uint64_t seed) {
   spec.bad_ids = policies[choice[policy]];
   spec.row_stride = spec.dim + strides_over_dim[choice[stride]];
   spec.addressing = addressings[choice[addressing]];
-  const bool off = choice[placement] == 1;
-  if (off) spec.alignment = size_of(spec.table_type);
-  return {validated(spec), static_cast<StrategyShape>(choice[shape]), off, seed};
+  spec.alignment = std::max(alignments[choice[alignment]], size_of(spec.table_type));
+  return {validated(spec), static_cast<StrategyShape>(choice[shape]), seed};
 }
 
 int vectors_per_row(const ForwardSpec& spec, const Strategy& strategy) {
@@ -231,6 +231,10 @@ std::vector<MatrixKernel> forward_matrix(std::uint64_t seed) {
   return kernels;
 }
 
+std::int64_t misalignment(const ForwardSpec& spec, std::int64_t element_bytes) {
+  return spec.alignment < 16 ? std::max<std::int64_t>(1, spec.alignment / element_bytes) : 0;
+}
+
 Strategy strategy_for(const MatrixKernel& kernel, const Target& target) {
   if (kernel.shape == StrategyShape::candidate) {
     const auto candidates = candidate_strategies(kernel.spec, target);
@@ -259,8 +263,8 @@ std::vector<ForwardCaseOptions> launches_of(const MatrixKernel& kernel,
     options.batch = std::min(batch, largest_batch);
     options.num_rows = rows[random.below(rows.size())];
     options.longest_bag = longest[random.below(longest.size())];
-    options.table_misalignment = kernel.one_element_off ? 1 : 0;
-    options.ids_misalignment = kernel.one_element_off ? 1 : 0;
+    options.table_misalignment = misalignment(kernel.spec, size_of(kernel.spec.table_type));
+    options.ids_misalignment = misalignment(kernel.spec, size_of(kernel.spec.id_type));
     options.poison_after = random.below(2) == 0;
     options.broken_offsets = kernel.spec.bad_ids != BadIds::trust && random.below(3) == 0;
     const bool can_be_empty = kernel.spec.bad_ids != BadIds::trust || kernel.spec.padding_id;

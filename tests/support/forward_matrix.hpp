@@ -32,15 +32,17 @@ enum class StrategyShape {
 struct MatrixKernel {
   ForwardSpec spec;  ///< validated
   StrategyShape shape = StrategyShape::rule;
-  /// Whether table and ids begin one element off what cudaMalloc gives.
-  bool one_element_off = false;
   std::uint64_t seed = 0;
 };
 
 /// Every pair of dim and bag layout, and every pair of values of any two of: dim, bag layout, table
-/// type, output type, id type, padding id, policy for bad ids, placement, row stride, addressing,
+/// type, output type, id type, padding id, policy for bad ids, alignment, row stride, addressing,
 /// shape of strategy. The same seed gives the same kernels, in the same order.
 [[nodiscard]] std::vector<MatrixKernel> forward_matrix(std::uint64_t seed);
+
+/// Elements by which an array begins off a multiple of 16 bytes, so that its address is aligned as
+/// the spec promises and no better.
+[[nodiscard]] std::int64_t misalignment(const ForwardSpec& spec, std::int64_t element_bytes);
 
 [[nodiscard]] Strategy strategy_for(const MatrixKernel& kernel, const Target& target);
 

@@ -101,6 +101,9 @@ void copy_to_device(void* target, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   require(driver_functions().cuMemcpyHtoD_v2(address(target), source, bytes),
           "Copying to the device");
+  // From pageable memory the call may return while the last of it is still on its way (CUDA driver
+  // API, "API synchronization behavior"), and a stream of ours would not wait for that.
+  require(driver_functions().cuStreamSynchronize(nullptr), "Copying to the device");
 }
 
 void copy_to_host(void* target, const void* source, std::size_t bytes) {

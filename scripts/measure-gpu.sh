@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# All that is to be run on a GPU after a change to kernels, launch or runtime, in one call: the gpu tests (twice, the second
+# time beside a cache that is warm), the same kernels under compute-sanitizer, the times of the engine itself and the seed sweep.
+#   scripts/measure-gpu.sh FOLDER    writes tests.log, sanitizer.log, engine_times.json and seed_sweep.json there
+# The build must be there (`make build`). JITBAG_COMMIT names the commit where there is no git to ask.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly folder=${1:?name the folder that the results go into}
+readonly build=build/release
+mkdir -p "$folder"
+commit=${JITBAG_COMMIT:-$(git rev-parse HEAD)}
+JITBAG_CACHE_DIR=$(mktemp -d)
+export JITBAG_CACHE_DIR
+trap 'rm -rf "$JITBAG_CACHE_DIR"' EXIT
+
+# measure NAME COMMAND...: keeps what the command prints, a JSON document, with how it came about.
+measure() {
+  local name=$1
+  shift
+  printf 'measure: %s\n' "$*"
+  "$@" >"$folder/$name.raw"
+  COMMIT=$commit COMMAND=$* python3 - "$folder/$name" <<'PY'
+import json, os, subprocess, sys
+path = sys.argv[1]
+query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+name, driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0].split(", ")
+report = {"device": name, "driver": driver, "commit": os.environ["COMMIT"], "command": os.environ["COMMAND"],
+          "result": json.load(open(path + ".raw"))}
+json.dump(report, open(path + ".json", "w"), indent=1)
+os.remove(path + ".raw")
+PY
+}
+
+for run in first second; do
+  printf 'measure: the gpu tests, %s time\n' "$run"
+  "$build/tests/jitbag_gpu_tests" 2>&1 | tee -a "$folder/tests.log" | tail -n 3
+done
+for tool in memcheck racecheck; do
+  printf 'measure: the matrix under compute-sanitizer, %s\n' "$tool"
+  compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/tests/jitbag_gpu_tests" \
+    'every kernel of the matrix*' 2>&1 | tee -a "$folder/sanitizer.log" | tail -n 4
+done
+measure engine_times "$build/bench/bench_engine_times"
+measure seed_sweep "$build/tools/jitbag" bench --operator embedding_bag_mean --batch 8192 \
+  --embedding-vocab-size 1000000 --embedding-dim 32,64,128 --embedding-bag-size 1,2,4,8 \
+  --embedding-padding-prob 0.25 --dtype float16 --steps 200 --warmup-steps 50 --repeats 5 \
+  --backends jit --json
+for trace in depends suggests tags section; do
+  measure "trace_$trace" "$build/tools/jitbag" bench --operator embedding_bag_mean --embedding-dim 64 \
+    --dtype float16 --indices "examples/traces/${trace}_indices.npy" \
+    --offsets "examples/traces/${trace}_offsets.npy" --backends jit --json
+done
