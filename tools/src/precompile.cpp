@@ -61,6 +61,7 @@ std::vector<Item> items_of(const Options& options, const std::vector<Target>& ta
 void require_supported(const std::vector<Target>& targets) {
   const std::vector<Target> supported = compiler::supported_targets();
   std::vector<std::string> names;
+  names.reserve(supported.size());
   for (const Target& target : supported) names.push_back(to_text(target));
   for (const Target& target : targets) {
     if (std::find(supported.begin(), supported.end(), target) == supported.end())
