@@ -78,7 +78,7 @@ struct Rows {
 
 struct Sum {
   float value[vectors_per_lane][elements];
-  float count;
+  int count;
 };
 
 constexpr int id_step = is_fixed ? 1 : bag_lanes;
@@ -157,28 +157,44 @@ inline int64 end_of(const Input& in, int64 bag) {
   return offsets_include_end || bag + 1 < in.batch ? begin_of(in, bag + 1) : in.num_ids;
 }
 
-// Keeps the lowest position. Cold: only a bad id comes here.
-inline void report_bad_id(const Input& in, int64 position, int64 id, int64 bag) {
+// Keeps the lowest position. Cold: only a bad id comes here. Inlined all the same, since a call
+// would have the hot path keep its registers in memory.
+__forceinline__ void report_bad_id(const Input& in, int64 position, int64 id, int64 bag) {
   volatile BadIdReport* report = in.report;
   while (!report->found || position < report->position) {
     if (!try_lock(&in.report->lock)) continue;
-    if (!report->found || position < report->position) {
+    const uint32 found = report->found;
+    if (!found || position < report->position) {
+      report->found = 0;
+      fence_to_host();
       report->position = position;
       report->position_in_bag = position - (is_fixed ? bag * bag_size : begin_of(in, bag));
       report->id = id;
       report->bag = bag;
       report->num_rows = in.num_rows;
       fence_to_host();
-      report->found = 1;
+      report->found = found + 1 == 0 ? 1 : found + 1;
     }
     fence_to_host();
     unlock(&in.report->lock);
   }
 }
 
+// Reads the ids again rather than keep them: one place in the code and no registers in the hot
+// path.
+__forceinline__ void report_bad_ids(const Input& in, const Run& run, int64 bag, uint64 which) {
+#pragma unroll 1
+  for (int i = 0; which != 0; ++i, which >>= 1) {
+    const Index position = run.position + i * id_step;
+    if (which & 1) report_bad_id(in, position, in.ids[position], bag);
+  }
+}
+
 template <int n>
 inline Rows<n> load_rows(const Input& in, const Lane& lane, const Run& run, const Ids<n>& ids) {
+  static_assert(n <= 64);
   Rows<n> rows;
+  uint64 bad = 0;  // a bit for each row
 #pragma unroll
   for (int i = 0; i < n; ++i) {
     const bool is_padding = has_padding && ids.id[i] == (Id)padding_id;
@@ -191,11 +207,10 @@ inline Rows<n> load_rows(const Input& in, const Lane& lane, const Run& run, cons
           load_if<vector_bytes>(rows.counted[i] && lane.has_vector(v),
                                 (const void*)(address + lane.vector(v) * vector_bytes));
     }
-    if constexpr (bad_ids == report_ids) {
-      if (ids.present[i] && is_bad && lane.row_lane == 0 && lane.tile == 0) {
-        report_bad_id(in, run.position + i * id_step, ids.id[i], lane.bag);
-      }
-    }
+    bad |= (uint64)(ids.present[i] && is_bad) << i;
+  }
+  if (bad_ids == report_ids && bad != 0 && lane.row_lane == 0 && lane.tile == 0) {
+    report_bad_ids(in, run, lane.bag, bad);
   }
   return rows;
 }
@@ -211,7 +226,7 @@ inline void add(Sum& sum, const Rows<n>& rows) {
         sum.value[v][e] += element<Table>(rows.vector[i][v].word, e);
       }
     }
-    sum.count += rows.counted[i] ? 1.0f : 0.0f;
+    sum.count += rows.counted[i] ? 1 : 0;
   }
 }
 
@@ -256,7 +271,7 @@ inline void reduce_in_warp(Sum& sum) {
 #pragma unroll
       for (int e = 0; e < elements; ++e) sum.value[v][e] += shuffle_xor(sum.value[v][e], mask);
     }
-    sum.count += shuffle_xor(sum.count, mask);
+    sum.count += (int)bits_from_float(shuffle_xor(float_from_bits((uint32)sum.count), mask));
   }
 }
 
@@ -269,7 +284,8 @@ inline void reduce_across_warps(Sum& sum, int thread) {
   if (in_warp < lanes_per_row) {
 #pragma unroll
     for (int i = 0; i < values; ++i) {
-      shared[warp][i][in_warp] = i + 1 < values ? sum.value[i / elements][i % elements] : sum.count;
+      shared[warp][i][in_warp] = i + 1 < values ? sum.value[i / elements][i % elements]
+                                                : float_from_bits((uint32)sum.count);
     }
   }
   block_barrier();
@@ -280,12 +296,12 @@ inline void reduce_across_warps(Sum& sum, int thread) {
     for (int i = 0; i + 1 < values; ++i) {
       sum.value[i / elements][i % elements] += shared[warp + other][i][in_warp];
     }
-    sum.count += shared[warp + other][values - 1][in_warp];
+    sum.count += (int)bits_from_float(shared[warp + other][values - 1][in_warp]);
   }
 }
 
 inline void store_mean(Sum& sum, const Lane& lane, Output* output) {
-  const float scale = sum.count > 0.0f ? reciprocal(sum.count) : 0.0f;
+  const float scale = sum.count > 0 ? reciprocal((float)sum.count) : 0.0f;
   constexpr int alignment =
       (int)greatest_common_divisor(output_alignment, dim % 16 * (int)sizeof(Output));
 #pragma unroll

@@ -43,6 +43,22 @@ KernelTemplate scale() {
           .constants = {{"float", "factor", "2.5f"}, {"int", "unused", "-1"}}};
 }
 
+TEST_CASE("a template that could read a file is refused, since the file would not be in the key") {
+  const Target target = {.major = 9, .minor = 0};
+  KernelTemplate kernel = {.name = "own.cu", .text = "", .entry = "own"};
+  for (const char* text :
+       {"#include \"x.h\"", "  # include <x>", "%:include <x>", "#\\\ninclude <x>",
+        "#if __has_include(<x>)\n#endif", "/**/#/**/include NAME"}) {
+    kernel.text = text;
+    INFO(text);
+    CHECK_THROWS_AS(specialise(kernel, target), Error);
+  }
+  kernel.text = "extern \"C\" __global__ void own() {}  // includes nothing";
+  CHECK_NOTHROW(specialise(kernel, target));
+  kernel.options = {" -I/tmp"};
+  CHECK_THROWS_AS(specialise(kernel, target), Error);
+}
+
 TEST_CASE("the constants of a kernel are a block that stays as it is") {
   const std::string source = seed_kernel().source;
   const std::string block = golden("codegen_test.golden.txt");

@@ -234,7 +234,7 @@ TEST_CASE("the CPU backend refuses what can never work") {
   ForwardSpec spec;
   spec.dim = -4;
   CHECK(caught([&] { host::forward(spec, {}); }) ==
-        "invalid_argument: dim is -4; it must be at least 0 and less than 2^31.");
+        "invalid_argument: dim is -4; it must be at least 0 and less than 2^28.");
   spec.dim = 4;
   CHECK(caught([&] { host::forward(spec, {.batch = 2}); }) ==
         "invalid_argument: ids is a null pointer although it has 2 elements; pass its address.");

@@ -27,6 +27,15 @@ std::string complaint(Change change) {
   return caught([&] { (void)validated(spec); });
 }
 
+TEST_CASE("a number that is no enumerator is refused") {
+  ForwardSpec spec = {.dim = 4};
+  spec.table_type = static_cast<DataType>(9);
+  CHECK_THROWS_AS(validated(spec), Error);
+  spec = {.dim = 4};
+  spec.pooling = static_cast<Pooling>(9);
+  CHECK_THROWS_AS(validated(spec), Error);
+}
+
 TEST_CASE("a validated spec has its row stride filled in and its alignment cut to 16") {
   auto spec = good_spec();
   spec.alignment = 256;
@@ -43,13 +52,13 @@ TEST_CASE("a validated spec has its row stride filled in and its alignment cut t
 TEST_CASE("validation names the field, its value and what is allowed") {
   constexpr std::int64_t too_many = std::int64_t{1} << 31;
   CHECK(complaint([](auto& spec) { spec.dim = -1; }) ==
-        "invalid_argument: dim is -1; it must be at least 0 and less than 2^31.");
+        "invalid_argument: dim is -1; it must be at least 0 and less than 2^28.");
   CHECK(complaint([](auto& spec) { spec.dim = too_many; }) ==
-        "invalid_argument: dim is 2147483648; it must be at least 0 and less than 2^31.");
+        "invalid_argument: dim is 2147483648; it must be at least 0 and less than 2^28.");
   CHECK(complaint([](auto& spec) { spec.bags = FixedBags{-3}; }) ==
-        "invalid_argument: The bag size is -3; it must be at least 0 and less than 2^31.");
+        "invalid_argument: The bag size is -3; it must be at least 0 and less than 2^30.");
   CHECK(complaint([](auto& spec) { spec.bags = FixedBags{too_many}; }) ==
-        "invalid_argument: The bag size is 2147483648; it must be at least 0 and less than 2^31.");
+        "invalid_argument: The bag size is 2147483648; it must be at least 0 and less than 2^30.");
   CHECK(complaint([](auto& spec) { spec.row_stride = 63; }) ==
         "invalid_argument: row_stride is 63; it must be at least dim, 64, and less than 2^31, or 0 "
         "for dim.");

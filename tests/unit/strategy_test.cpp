@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ std::string complaint(const std::function<void(Strategy&)>& change, const Target
   Strategy strategy = default_strategy(spec, target);
   change(strategy);
   return caught([&] { validate(strategy, spec, target); });
+}
+
+TEST_CASE("the largest expected batch is not taken for a small one") {
+  const ForwardSpec spec = {.dim = 4, .bags = FixedBags{.size = 1000}};
+  const Target target = {.major = 9, .minor = 0};
+  CHECK(default_strategy(spec, target, std::numeric_limits<std::int64_t>::max()).bag_lanes == 1);
 }
 
 TEST_CASE("the rule's strategy is valid for every spec of the matrix, target and batch") {

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -61,7 +62,13 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   send_warnings_to_standard_error();
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    std::cout.flush();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) {
+      say_error("The output could not be written; see that its file or pipe takes it.");
+      return exit_failed;
+    }
+    return status;
   } catch (const UsageError& error) {
     say_error(error.what());
     return exit_usage;

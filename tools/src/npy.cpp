@@ -153,9 +153,15 @@ class HeaderParser {
 
 class NpyFile {
  public:
-  explicit NpyFile(const std::filesystem::path& path)
-      : path_(path), stream_(path, std::ios::binary) {
+  explicit NpyFile(const std::filesystem::path& path) : path_(path) {
     std::error_code error;
+    // Asked before opening: to open a pipe waits for a writer.
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+      throw Error(
+          ErrorKind::io_failed,
+          fmt::format("{} is not a regular file; give the path of a .npy file.", path.string()));
+    }
+    stream_.open(path, std::ios::binary);
     const auto size = std::filesystem::file_size(path, error);
     if (error || !stream_) {
       throw Error(ErrorKind::io_failed,

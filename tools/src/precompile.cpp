@@ -88,6 +88,12 @@ void require_usable(const cache::DiskCache& cache) {
 void make(Engine& engine, Item& item) {
   try {
     item.artifact = engine.artifact(item.specialisation);
+    if (!item.artifact->is_on_disk) {
+      item.problem =
+          "It compiled, but its record could not be written to the cache; see that the disk has "
+          "room.";
+      item.artifact.reset();
+    }
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::missing_library) throw;
     item.problem = error.what();

@@ -32,6 +32,7 @@ struct Artifact {
   int shared_bytes = 0;  ///< static shared memory per block
   int spill_bytes = 0;   ///< spill stores and loads; 0 in a kernel that fits
   KernelOrigin origin = KernelOrigin::compiled;
+  bool is_on_disk = false;  ///< whether a record of it is in the cache
   MakeTimes times;
 };
 

@@ -62,7 +62,7 @@ struct ForwardSpec {
   DataType output_type = DataType::float32;
   IntegerType id_type = IntegerType::int64;
   /// Rows with this id are skipped and not counted.
-  std::optional<std::int64_t> padding_id;
+  std::optional<std::int64_t> padding_id = {};
   BadIds bad_ids = BadIds::skip;
   /// Elements from one row of the table to the next; 0 means `dim`. The output is contiguous.
   std::int64_t row_stride = 0;

@@ -67,8 +67,10 @@ class ForwardKernel {
   [[nodiscard]] const Artifact& artifact() const noexcept { return kernel_.artifact(); }
 
   /// Enqueues the kernel; returns before it runs, allocates nothing and may be captured into a
-  /// graph. Throws Error: invalid_argument for a missing or misaligned pointer or a size that the
-  /// spec excludes, device_failed, and bad_id when an earlier launch with BadIds::report met one.
+  /// graph. (Under BadIds::report the first launch in a context other than that of Engine::forward
+  /// allocates.) Throws Error: invalid_argument for a missing or misaligned pointer or a size that
+  /// the spec excludes, device_failed, and bad_id when an earlier launch with BadIds::report met
+  /// one.
   void launch(const ForwardArguments& arguments, Stream stream) const;
 
  private:

@@ -113,6 +113,28 @@ bool is_identifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), is_word);
 }
 
+bool has_nul(std::string_view text) {
+  return text.find('\0') != std::string_view::npos;
+}
+
+/// Whether a line could bring in a file: strict on purpose, since what NVRTC reads besides the text
+/// is not in the key.
+bool may_include_files(std::string text) {
+  for (auto at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at))
+    text.erase(at, 2);
+  if (text.find("__has_include") != std::string::npos) return true;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const bool is_directive =
+        line.find('#') != std::string_view::npos || line.find("%:") != std::string_view::npos;
+    if (is_directive && line.find("include") != std::string_view::npos) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 void refuse_side_effects(const std::string& option) {
   static constexpr std::array refused = {"-arch",
                                          "--gpu-architecture",
@@ -139,7 +161,7 @@ void refuse_side_effects(const std::string& option) {
                                          "--use-bundled-headers",
                                          "--optix-ir"};
   const auto begins = [&](const char* prefix) { return option.starts_with(prefix); };
-  if (option.find('\0') != std::string::npos ||
+  if (!option.starts_with('-') || has_nul(option) ||
       std::any_of(refused.begin(), refused.end(), begins)) {
     throw Error(
         ErrorKind::invalid_argument,
@@ -171,6 +193,11 @@ Specialisation specialise(const KernelTemplate& kernel_template, const Target& t
                             kernel_template.entry));
   }
   std::string source;
+  if (has_nul(kernel_template.text) || has_nul(kernel_template.name)) {
+    throw Error(ErrorKind::invalid_argument,
+                "The template's name or text has a NUL character in it, where NVRTC would stop "
+                "reading; remove it.");
+  }
   for (const Constant& constant : kernel_template.constants) {
     if (!is_identifier(constant.name)) {
       throw Error(ErrorKind::invalid_argument,
@@ -180,8 +207,16 @@ Specialisation specialise(const KernelTemplate& kernel_template, const Target& t
     source += fmt::format("constexpr {} {} = {};\n", constant.type, constant.name, constant.value);
   }
   for (const std::string& option : kernel_template.options) refuse_side_effects(option);
+  source += kernel_template.text;
+  if (has_nul(source) || may_include_files(source)) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("The template {} has an #include or __has_include: what it reads would "
+                            "not be part of the "
+                            "kernel's key. Put the included text into the template.",
+                            kernel_template.name));
+  }
   return {.name = kernel_template.name,
-          .source = source + kernel_template.text,
+          .source = source,
           .entry = kernel_template.entry,
           .target = target,
           .options = kernel_template.options};

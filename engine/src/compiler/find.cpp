@@ -42,17 +42,39 @@ void add_nvidia_packages(std::vector<fs::path>& folders, const fs::path& package
   folders.push_back(packages / "nvidia/cuda_nvrtc/lib");
 }
 
-/// The site-packages of every python3 on PATH, without starting one.
+/// The packages of every Python below a `lib` folder.
+void add_pythons(std::vector<fs::path>& folders, const fs::path& lib) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(lib, ignored)) {
+    if (!entry.path().filename().string().starts_with("python3")) continue;
+    add_nvidia_packages(folders, entry.path() / "site-packages");
+    add_nvidia_packages(folders, entry.path() / "dist-packages");
+  }
+}
+
+/// Where pip puts packages for every python3 on PATH, without starting one.
 void add_python(std::vector<fs::path>& folders) {
   for (const fs::path& bin : split_path_variable("PATH")) {
     std::error_code ignored;
-    if (!fs::exists(bin / "python3", ignored)) continue;
-    for (const auto& entry : fs::directory_iterator(bin.parent_path() / "lib", ignored)) {
-      if (!entry.path().filename().string().starts_with("python3")) continue;
-      add_nvidia_packages(folders, entry.path() / "site-packages");
-      add_nvidia_packages(folders, entry.path() / "dist-packages");
-    }
+    if (fs::exists(bin / "python3", ignored))
+      add_pythons(folders, (bin / "../lib").lexically_normal());
   }
+  if (const char* home = std::getenv("HOME"); home && *home) {
+    add_pythons(folders, fs::path(home) / ".local/lib");
+  }
+  add_pythons(folders, "/usr/local/lib");
+}
+
+/// /usr/local/cuda-13.0 and its like, where no link /usr/local/cuda names one of them; the last
+/// version first.
+void add_versioned_toolkits(std::vector<fs::path>& folders) {
+  std::vector<fs::path> roots;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/usr/local", ignored)) {
+    if (entry.path().filename().string().starts_with("cuda-")) roots.push_back(entry.path());
+  }
+  std::sort(roots.rbegin(), roots.rend());
+  for (const fs::path& root : roots) add_toolkit(folders, root);
 }
 
 std::vector<fs::path> library_folders() {
@@ -66,6 +88,7 @@ std::vector<fs::path> library_folders() {
   for (const fs::path& folder : split_path_variable("LD_LIBRARY_PATH")) folders.push_back(folder);
   add_python(folders);
   add_toolkit(folders, "/usr/local/cuda");
+  add_versioned_toolkits(folders);
   for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
                              "/usr/lib64", "/usr/lib", "/opt/cuda/lib64"}) {
     folders.emplace_back(folder);
@@ -88,6 +111,16 @@ std::optional<fs::path> already_loaded() {
   return found;
 }
 
+/// Whether a file begins as a 64-bit ELF file: a name alone is no library.
+bool is_library(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::ifstream stream(path, std::ios::binary);
+  std::array<char, EI_CLASS + 1> start{};
+  stream.read(start.data(), start.size());
+  return stream && std::memcmp(start.data(), ELFMAG, SELFMAG) == 0 && start[EI_CLASS] == ELFCLASS64;
+}
+
 constexpr std::array library_names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
 std::optional<fs::path> find_file() {
@@ -98,8 +131,7 @@ std::optional<fs::path> find_file() {
   if (auto loaded = already_loaded()) return loaded;
   for (const fs::path& folder : library_folders()) {
     for (const char* name : library_names) {
-      std::error_code ignored;
-      if (fs::is_regular_file(folder / name, ignored)) return folder / name;
+      if (is_library(folder / name)) return folder / name;
     }
   }
   return {};

@@ -41,8 +41,12 @@ void Reports::check() {
   const std::lock_guard lock(mutex_);
   BadIdReport& report = *current_place().on_host;
   std::atomic_ref<unsigned> found(report.found);
-  if (found.load(std::memory_order_acquire) == 0) return;
+  const unsigned before = found.load(std::memory_order_acquire);
+  if (before == 0) return;
   const BadIdReport seen = report;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  // A kernel that is still running is writing a lower position: the next check will see it whole.
+  if (found.load(std::memory_order_relaxed) != before) return;
   found.store(0, std::memory_order_release);
   throw bad_id_error({.id = seen.id, .position = seen.position_in_bag, .bag = seen.bag},
                      seen.num_rows);

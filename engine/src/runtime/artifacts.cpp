@@ -93,6 +93,7 @@ std::optional<Artifact> Artifacts::find(const Request& request) const {
     if (!artifact) continue;
     artifact->key = candidate.key.hex();
     artifact->origin = KernelOrigin::disk;
+    artifact->is_on_disk = true;
     return artifact;
   }
   return {};
@@ -104,7 +105,7 @@ Artifact Artifacts::compile(const Specialisation& specialisation, const Request&
   artifact.key = candidate.key.hex();
   artifact.origin = KernelOrigin::compiled;
   if (disk_) {
-    disk_->store({candidate.fields, compiler::to_payload(artifact)});
+    artifact.is_on_disk = disk_->store({candidate.fields, compiler::to_payload(artifact)});
     disk_->remember({library()->build_id, artifact.compiler});
   }
   return artifact;

@@ -100,6 +100,8 @@ struct Engine::State {
   }
 
   ForwardKernel make(const ForwardSpec& spec, const Strategy& strategy, const Target& target) {
+    // Now and not in a launch, which may be under capture.
+    if (spec.bad_ids == BadIds::report) static_cast<void>(reports.of_current_context());
     const auto start = Clock::now();
     const Specialisation specialisation = specialise(spec, strategy, target);
     const double codegen_ms =

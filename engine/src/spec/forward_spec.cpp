@@ -13,8 +13,11 @@
 namespace jitbag {
 namespace {
 
-/// Loop counters and column numbers of the kernels are 32-bit.
-constexpr std::int64_t count_limit = std::int64_t{1} << 31;
+/// Loop counters, column numbers and offsets within a row are 32-bit in the kernels, with room for
+/// a group's worth beyond the end.
+constexpr std::int64_t dim_limit = std::int64_t{1} << 28;
+constexpr std::int64_t bag_limit = std::int64_t{1} << 30;
+constexpr std::int64_t stride_limit = std::int64_t{1} << 31;
 
 /// The widest vector that a kernel loads.
 constexpr std::int64_t widest_alignment = 16;
@@ -25,16 +28,38 @@ template <class... Arguments>
               fmt::format(sentence, std::forward<Arguments>(arguments)...));
 }
 
+template <class Enumeration>
+void check_enumerator(std::string_view field, Enumeration value, Enumeration last) {
+  if (value > last) {
+    refuse("{} has the number {}, which is none of its enumerators; use one of them.", field,
+           static_cast<int>(value));
+  }
+}
+
+/// Against numbers from outside that were cast without a look.
+void check_enumerators(const ForwardSpec& spec) {
+  check_enumerator("pooling", spec.pooling, Pooling::mean);
+  check_enumerator("table_type", spec.table_type, DataType::bfloat16);
+  check_enumerator("output_type", spec.output_type, DataType::bfloat16);
+  check_enumerator("id_type", spec.id_type, IntegerType::int64);
+  check_enumerator("bad_ids", spec.bad_ids, BadIds::trust);
+  check_enumerator("addressing", spec.addressing, Addressing::bits32);
+  if (const auto* csr = std::get_if<CsrBags>(&spec.bags)) {
+    check_enumerator("offset_type", csr->offset_type, IntegerType::int64);
+    check_enumerator("the offsets' end", csr->end, OffsetsEnd::implied);
+  }
+}
+
 void check_dim(std::int64_t dim) {
-  if (dim < 0 || dim >= count_limit) {
-    refuse("dim is {}; it must be at least 0 and less than 2^31.", dim);
+  if (dim < 0 || dim >= dim_limit) {
+    refuse("dim is {}; it must be at least 0 and less than 2^28.", dim);
   }
 }
 
 void check_bags(const BagLayout& bags) {
   const auto* fixed = std::get_if<FixedBags>(&bags);
-  if (fixed != nullptr && (fixed->size < 0 || fixed->size >= count_limit)) {
-    refuse("The bag size is {}; it must be at least 0 and less than 2^31.", fixed->size);
+  if (fixed != nullptr && (fixed->size < 0 || fixed->size >= bag_limit)) {
+    refuse("The bag size is {}; it must be at least 0 and less than 2^30.", fixed->size);
   }
 }
 
@@ -48,7 +73,7 @@ void check_padding_id(const ForwardSpec& spec) {
 }
 
 void check_row_stride(std::int64_t row_stride, std::int64_t dim) {
-  if (row_stride < dim || row_stride >= count_limit) {
+  if (row_stride < dim || row_stride >= stride_limit) {
     refuse("row_stride is {}; it must be at least dim, {}, and less than 2^31, or 0 for dim.",
            row_stride, dim);
   }
@@ -72,6 +97,7 @@ std::string bags_text(const BagLayout& bags) {
 }  // namespace
 
 ForwardSpec validated(ForwardSpec spec) {
+  check_enumerators(spec);
   check_dim(spec.dim);
   check_bags(spec.bags);
   check_padding_id(spec);

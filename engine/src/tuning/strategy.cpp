@@ -88,7 +88,8 @@ int lanes_across_bag(const ForwardSpec& spec, const Strategy& strategy,
   if (!expected_batch || !fixed) return 1;
   constexpr std::int64_t lanes_that_fill =
       std::int64_t{132} * 1024;  // half the lanes an H200 can hold
-  const std::int64_t lanes = std::max<std::int64_t>(*expected_batch * strategy.lanes_per_row, 1);
+  const std::int64_t lanes =
+      std::clamp<std::int64_t>(*expected_batch, 1, lanes_that_fill) * strategy.lanes_per_row;
   // Fewer than four rows a lane and the reduction costs more than the gather saves.
   const std::int64_t most = std::min<std::int64_t>(fixed->size / 4, lanes_that_fill / lanes);
   const int limit = strategy.block_threads /
