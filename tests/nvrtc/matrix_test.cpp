@@ -35,7 +35,10 @@ void compile_matrix(const Target& target) {
     CHECK(artifact.registers * strategy.block_threads <= 65536);
     CHECK(artifact.shared_bytes <= 48 * 1024);
     CHECK(artifact.log.find("warning") == std::string::npos);
-    if (kernels[i].shape == StrategyShape::rule) CHECK(artifact.spill_bytes == 0);
+    // A report's lock, taken in a divergent loop, costs a few bytes of stack, used for a bad id
+    // alone.
+    const int cold_path_spill = kernels[i].spec.bad_ids == BadIds::report ? 64 : 0;
+    if (kernels[i].shape == StrategyShape::rule) CHECK(artifact.spill_bytes <= cold_path_spill);
   }
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("a file that is not there, and a folder, are answered with a sentence"
         "io_failed: /nonexistent/ids.npy cannot be read (No such file or directory); give the path "
         "of a .npy file.");
   CHECK(test::caught([] { (void)read_npy("/"); }) ==
-        "io_failed: / cannot be read (Is a directory); give the path of a .npy file.");
+        "io_failed: / is not a regular file; give the path of a .npy file.");
 }
 
 TEST_CASE("a file that is not .npy or ends early is damaged") {
