@@ -1,4 +1,9 @@
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -325,6 +330,22 @@ TEST_CASE("an output outside the tolerance is an error and no time") {
   CHECK(document["results"][0]["step_time_ms"].is_null());
   CHECK(document["results"][0]["runs"].empty());
   CHECK(document["results"][1]["status"] == "ok");
+}
+
+TEST_CASE("bench refuses an id that no table has room for, and ids from a pipe, at once") {
+  const TemporaryFolder folder;
+  write_npy<std::int64_t>(folder.file("ids.npy"), "(1, 1)",
+                          {std::numeric_limits<std::int64_t>::max()});
+  require_failed(Program().run("bench --device cpu --indices " + folder.file("ids.npy")),
+                 "9223372036854775807");
+  REQUIRE(::mkfifo(folder.file("pipe.npy").c_str(), 0600) == 0);
+  require_failed(Program().run("bench --device cpu --indices " + folder.file("pipe.npy")),
+                 "not a regular file");
+}
+
+TEST_CASE("output that cannot be written is a failure") {
+  const int status = std::system("\"$JITBAG\" doctor --json >/dev/full 2>/dev/null");
+  CHECK(WEXITSTATUS(status) == 1);
 }
 
 TEST_CASE("bench takes real ids in bags of any size") {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "jitbag/error.hpp"
+#include "kernel_request.hpp"
 #include "npy.hpp"
 
 namespace jitbag::tools::bench {
@@ -67,6 +68,10 @@ IdFile read_id_file(const Options& options) {
   if (!file.ids.empty())
     file.largest_id =
         std::max<std::int64_t>(0, *std::max_element(file.ids.begin(), file.ids.end()));
+  if (file.largest_id >= largest_count)
+    refuse(fmt::format(
+        "{} has the id {}; a table for it would not fit any device, so pass ids below {}.",
+        options.indices_file, file.largest_id, largest_count));
   if (options.offsets_file.empty()) {
     if (dimensions != 2)
       refuse(
