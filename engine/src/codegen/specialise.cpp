@@ -193,11 +193,6 @@ Specialisation specialise(const KernelTemplate& kernel_template, const Target& t
                             kernel_template.entry));
   }
   std::string source;
-  if (has_nul(kernel_template.text) || has_nul(kernel_template.name)) {
-    throw Error(ErrorKind::invalid_argument,
-                "The template's name or text has a NUL character in it, where NVRTC would stop "
-                "reading; remove it.");
-  }
   for (const Constant& constant : kernel_template.constants) {
     if (!is_identifier(constant.name)) {
       throw Error(ErrorKind::invalid_argument,
@@ -208,7 +203,12 @@ Specialisation specialise(const KernelTemplate& kernel_template, const Target& t
   }
   for (const std::string& option : kernel_template.options) refuse_side_effects(option);
   source += kernel_template.text;
-  if (has_nul(source) || may_include_files(source)) {
+  if (has_nul(source) || has_nul(kernel_template.name)) {
+    throw Error(ErrorKind::invalid_argument,
+                "The template's name or text has a NUL character in it, where NVRTC would stop "
+                "reading; remove it.");
+  }
+  if (may_include_files(source)) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("The template {} has an #include or __has_include: what it reads would "
                             "not be part of the "
