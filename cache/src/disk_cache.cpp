@@ -196,8 +196,9 @@ std::optional<fs::path> default_directory() {
   return {};
 }
 
-DiskCache::DiskCache(fs::path directory, Warn warn)
+DiskCache::DiskCache(fs::path directory, Warn warn, std::uint64_t max_bytes)
     : directory_(made_absolute(std::move(directory))),
+      max_bytes_(max_bytes),
       once_(std::make_shared<Once>(std::move(warn))) {}
 
 fs::path DiskCache::path_of(const Digest& key) const {

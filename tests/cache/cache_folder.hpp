@@ -37,7 +37,7 @@ class CacheFolder {
   [[nodiscard]] const std::filesystem::path& parent() const { return folder_.path(); }
   [[nodiscard]] const cache::DiskCache& cache() const { return cache_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  [[nodiscard]] cache::DiskCache::Warn listener() {
+  [[nodiscard]] cache::Warn listener() {
     return [this](std::string_view sentence) { warnings_.emplace_back(sentence); };
   }
 

@@ -1,16 +1,18 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "jitbag/cache/key.hpp"
+#include "jitbag/cache/producer.hpp"
 #include "jitbag/cache/record.hpp"
+#include "jitbag/cache/warn.hpp"
 
 namespace jitbag::cache {
 
@@ -18,12 +20,32 @@ namespace jitbag::cache {
 /// counts as unset (XDG Base Directory Specification); nothing when none is set.
 [[nodiscard]] std::optional<std::filesystem::path> default_directory();
 
-/// Who makes the payloads, such as one build of a compiler. Remembered beside the records so that
-/// they can be found where that compiler is not installed.
-struct Producer {
-  std::string id;           ///< goes into keys as a field of the caller's
-  std::string description;  ///< for people
-  bool operator==(const Producer&) const = default;
+/// The size limit of a folder's records where nobody sets one.
+inline constexpr std::uint64_t default_max_bytes = std::uint64_t{1} << 30;
+
+/// A record as the folder's list shows it, without opening it.
+struct Entry {
+  Digest key;
+  std::uint64_t bytes = 0;
+  std::chrono::system_clock::time_point last_used;
+};
+
+/// What `prune` and `clear` removed, or would.
+struct Removed {
+  std::uint64_t records = 0;
+  std::uint64_t record_bytes = 0;
+  std::uint64_t leftovers = 0;  ///< files of processes that died
+};
+
+/// What `verify` found.
+struct Verified {
+  std::uint64_t whole = 0;
+  std::uint64_t bytes = 0;
+  struct Damage {
+    std::filesystem::path path;
+    std::string sentence;
+  };
+  std::vector<Damage> damaged;
 };
 
 /// The right to make one record. While it lives, other processes that ask for the same key wait.
@@ -45,20 +67,23 @@ class Claim {
 /// misses, with one warning.
 class DiskCache {
  public:
-  using Warn = std::function<void(std::string_view sentence)>;
-
-  /// Opens nothing and makes nothing: the folder is made at the first store.
-  DiskCache(std::filesystem::path directory, Warn warn);
+  /// Opens nothing and makes nothing: the folder is made at the first store. `max_bytes` of records
+  /// are kept, those used last; 0 sets no limit.
+  DiskCache(std::filesystem::path directory, Warn warn,
+            std::uint64_t max_bytes = default_max_bytes);
 
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
 
   /// The record, if a whole one with this very key is there. Damage of any kind is a miss, with a
-  /// warning; the next store replaces it.
+  /// warning; the next store replaces it. Notes the time of use as the file's time of change, to
+  /// the minute.
   [[nodiscard]] std::optional<Record> find(const Digest& key) const;
 
   /// Publishes the record under its key: all of it or none of it (temporary file, fsync, rename,
   /// fsync of the folder). True when it is there. A record that is already there whole is left
-  /// alone.
+  /// alone. Where the folder has grown past its limit, the records used longest ago leave, until it
+  /// is a tenth below; readers never wait for that.
   bool store(const Record& record) const;
 
   /// Removes the record under this key, whole or not: for one that turned out to be of no use.
@@ -84,9 +109,26 @@ class DiskCache {
   };
   [[nodiscard]] Health health() const;
 
+  /// Every record, in the order of the keys. Lists the whole folder and opens no record. This and
+  /// what follows is for upkeep by people; it throws Error.
+  [[nodiscard]] std::vector<Entry> entries() const;
+  /// Reads every record. `progress` is told of each with the number of all.
+  [[nodiscard]] Verified verify(
+      const std::function<void(std::size_t done, std::size_t all)>& progress = {}) const;
+  /// Removes damaged records, leftovers of processes that died, and the records used longest ago as
+  /// far as they are over `max_bytes` together.
+  struct Pruning {
+    std::uint64_t max_bytes = 0;  ///< 0: no limit
+    bool dry_run = false;
+  };
+  [[nodiscard]] Removed prune(const Pruning& pruning) const;
+  /// Removes every record and producer and every leftover, and nothing that the cache has not made.
+  [[nodiscard]] Removed clear() const;
+
  private:
   struct Once;
   std::filesystem::path directory_;
+  std::uint64_t max_bytes_;
   std::shared_ptr<Once> once_;
 };
 
