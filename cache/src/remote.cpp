@@ -55,7 +55,7 @@ RemoteObject taken_apart(std::span<const std::byte> bytes) {
 }
 
 Bytes put_together(const Record& record, const std::optional<SigningKey>& signing) {
-  const Bytes bytes = encode(record);
+  Bytes bytes = encode(record);
   if (!signing) return bytes;
   const Signature signature = signing->sign(signed_message(signed_kind, bytes));
   Bytes object(bytes.size() + seal_size);
