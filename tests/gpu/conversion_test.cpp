@@ -37,7 +37,7 @@ struct Converted {
 TEST_CASE("the kernels' conversions on the GPU are the host's, for every number and every tie") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   const auto values = values_to_round();
   const Converted<float, std::uint16_t> rounded(engine, "convert", values);
   CHECK(wrong_conversions(values, rounded.float16s, rounded.bfloat16s) == 0);

@@ -24,7 +24,7 @@ TEST_CASE("a copy to the device has ended when it returns, for a stream that wai
   if (!gpu_is_here()) return;
   const device::Context context(0);
   const device::OwnedStream stream;
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   const Kernel& kernel = engine.kernel(overwrite);
   int count = 1 << 20;
   const std::vector<int> zeros(static_cast<std::size_t>(count));

@@ -43,7 +43,10 @@ ForwardSpec spec() {
 /// Buffers for bags whose output is the table of the next.
 class Chain {
  public:
-  Chain() : context_(0), engine_({.use_disk = false}), producer_(engine_.kernel(late_producer())) {}
+  Chain()
+      : context_(0),
+        engine_({.cache = cache::CacheOptions{}}),
+        producer_(engine_.kernel(late_producer())) {}
 
   void produce(int round) {
     void* table = tables_[0].data();

@@ -47,7 +47,7 @@ TEST_CASE("the second process finds on disk what the first compiled, and compute
     std::vector<std::vector<std::byte>> outputs;
     std::vector<std::string> keys;
     for (const KernelOrigin origin : {KernelOrigin::compiled, KernelOrigin::disk}) {
-      Engine engine({.cache_directory = folder.path()});
+      Engine engine({.cache = cache::CacheOptions{.directory = folder.path()}});
       const ForwardKernel& kernel = engine.forward(kernels[i].spec);
       CHECK(kernel.artifact().origin == origin);
       const DeviceCase on_device(forward_case);
@@ -66,7 +66,7 @@ TEST_CASE("the second process finds on disk what the first compiled, and compute
 TEST_CASE("threads with and without contexts share one Engine, and each kernel is made once") {
   if (!gpu_is_here()) return;
   const TemporaryFolder folder;
-  Engine engine({.cache_directory = folder.path()});
+  Engine engine({.cache = cache::CacheOptions{.directory = folder.path()}});
   constexpr std::size_t threads = 32;
   std::vector<const ForwardKernel*> found(threads);
   std::vector<std::string> problems(threads);
@@ -100,7 +100,7 @@ TEST_CASE("threads with and without contexts share one Engine, and each kernel i
 TEST_CASE("equal work finds one kernel, other work another") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   const ForwardKernel& kernel = engine.forward(options().spec);
   ForwardSpec same = options().spec;
   same.row_stride = same.dim;
@@ -121,7 +121,7 @@ TEST_CASE("machine code that the driver refuses is compiled again") {
   const device::OwnedStream stream;
   const Target target = gpu_target();
   const ForwardSpec spec = options().spec;
-  Artifact artifact = Engine({.cache_directory = folder.path()})
+  Artifact artifact = Engine({.cache = cache::CacheOptions{.directory = folder.path()}})
                           .artifact(specialise(spec, default_strategy(spec, target), target));
 
   // Whole by every rule of the cache, and yet no machine code.
@@ -136,7 +136,7 @@ TEST_CASE("machine code that the driver refuses is compiled again") {
   REQUIRE(disk.store(*record));
 
   for (const KernelOrigin origin : {KernelOrigin::compiled, KernelOrigin::disk}) {
-    Engine engine({.cache_directory = folder.path()});
+    Engine engine({.cache = cache::CacheOptions{.directory = folder.path()}});
     const ForwardKernel& kernel = engine.forward(spec);
     CHECK(kernel.artifact().origin == origin);
     CHECK(launch_and_check(kernel, options(), stream) == "");
@@ -147,7 +147,7 @@ TEST_CASE("a launch that cannot work is refused before anything is enqueued") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
   const device::OwnedStream stream;
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   ForwardSpec narrow = options().spec;
   narrow.addressing = Addressing::bits32;
   const ForwardKernel& kernel = engine.forward(narrow);
@@ -175,7 +175,7 @@ TEST_CASE("a launch that cannot work is refused before anything is enqueued") {
 TEST_CASE("work on nothing is no work: dim 0 and batch 0 need no pointers") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   ForwardSpec spec;
   spec.dim = 0;
   CHECK(caught([&] { engine.forward(spec).launch({}, nullptr); }) == "nothing");

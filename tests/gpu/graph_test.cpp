@@ -23,7 +23,7 @@ TEST_CASE("a launch is captured into a graph and replayed with other ids in the 
   if (!gpu_is_here()) return;
   const device::Context context(0);
   const device::OwnedStream stream;
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   for (const std::int64_t bag : {1, 4, 33}) {
     const ForwardCase first = make_forward_case(options(FixedBags{bag}, 0));
     const ForwardKernel& kernel = engine.forward(first.spec);

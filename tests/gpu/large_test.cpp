@@ -53,7 +53,7 @@ extern "C" __global__ void fill_ids(int* ids, long long count, long long num_row
 /// A GPU with an Engine, and arrays after the formulas.
 class LargeArrays {
  public:
-  LargeArrays() : context_(0), engine_({.use_disk = false}) {}
+  LargeArrays() : context_(0), engine_({.cache = cache::CacheOptions{}}) {}
 
   device::Buffer table(std::int64_t elements) {
     device::Buffer buffer(static_cast<std::size_t>(elements) * 2);

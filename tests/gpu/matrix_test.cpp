@@ -78,7 +78,7 @@ TEST_CASE("every kernel of the matrix computes on the GPU what the oracle says")
   std::cout << fmt::format("JITBAG_TEST_SEED={}\n", seed());
   const TemporaryFolder folder;
   const Target target = gpu_target();
-  Engine engine({.cache_directory = folder.path()});
+  Engine engine({.cache = cache::CacheOptions{.directory = folder.path()}});
   const auto kernels = forward_matrix(seed());
   std::vector<std::string> problems(kernels.size());
   in_parallel(kernels.size(), [&](std::size_t i) {

@@ -14,7 +14,7 @@ class ReportingKernel {
  public:
   ReportingKernel()
       : context_(0),
-        engine_({.use_disk = false}),
+        engine_({.cache = cache::CacheOptions{}}),
         kernel_(engine_.forward(spec())),
         table_(uploaded(std::vector<float>(10 * 8, 1.0f))),
         output_(sizeof(float) * 8 * 1000) {}

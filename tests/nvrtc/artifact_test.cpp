@@ -41,7 +41,7 @@ Specialisation fill_kernel() {
 
 /// From an Engine that remembers nothing.
 Artifact artifact(const fs::path& folder, const Specialisation& kernel = fill_kernel()) {
-  return Engine({.cache_directory = folder}).artifact(kernel);
+  return Engine({.cache = cache::CacheOptions{.directory = folder}}).artifact(kernel);
 }
 
 std::string read(const fs::path& path) {
@@ -144,7 +144,7 @@ TEST_CASE("an artifact is compiled once, and then comes from disk as it was") {
 
 TEST_CASE("everything that decides an artifact is part of its key") {
   if (!compiler_is_here()) return;
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   std::vector<Specialisation> kernels(6, fill_kernel());
   kernels[1].source += "\n";
   kernels[2].target = {8, 0};
@@ -234,9 +234,11 @@ TEST_CASE("without NVRTC a warm cache serves, and a cold one names the places") 
   CHECK(contains(sentence, "missing_library: NVRTC"));
   CHECK(contains(sentence, missing));
   CHECK(contains(sentence, "JITBAG_NVRTC"));
-  CHECK(contains(
-      caught([&] { static_cast<void>(Engine({.use_disk = false}).artifact(fill_kernel())); }),
-      "missing_library: NVRTC"));
+  CHECK(contains(caught([&] {
+                   static_cast<void>(
+                       Engine({.cache = cache::CacheOptions{}}).artifact(fill_kernel()));
+                 }),
+                 "missing_library: NVRTC"));
 }
 
 TEST_CASE("a file that is no NVRTC is refused by a sentence that names it") {
@@ -252,7 +254,7 @@ TEST_CASE("threads that ask for one artifact through one Engine or many compile 
   if (!compiler_is_here()) return;
   for (const bool one_engine : {true, false}) {
     const TemporaryFolder folder;
-    Engine shared({.cache_directory = folder.path() / "cache"});
+    Engine shared({.cache = cache::CacheOptions{.directory = folder.path() / "cache"}});
     std::atomic<int> compiled = 0;
     std::atomic<int> from_disk = 0;
     std::vector<std::thread> running;

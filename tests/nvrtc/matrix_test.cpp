@@ -23,7 +23,7 @@ void compile_matrix(const Target& target) {
     return;
   }
   std::cout << fmt::format("JITBAG_TEST_SEED={}\n", seed());
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   const auto kernels = forward_matrix(seed());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     INFO("kernel " << i << ": " << describe(kernels[i], target));

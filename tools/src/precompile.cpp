@@ -204,7 +204,7 @@ int run(const Options& options) {
   const std::vector<Target> targets = targets_of(options.architectures);
   std::vector<Item> items = items_of(options, targets);
   const cache::DiskCache cache = folder();
-  Engine engine({.cache_directory = cache.directory()});
+  Engine engine({.cache = cache::CacheOptions{.directory = cache.directory()}});
   {
     Progress progress("precompile", static_cast<std::int64_t>(items.size()));
     make_first_of_each(engine, items, targets, cache, progress);

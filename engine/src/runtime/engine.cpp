@@ -148,6 +148,18 @@ Artifact Engine::artifact(const Specialisation& specialisation) {
   return state_->artifacts.get(specialisation);
 }
 
+std::optional<Artifact> Engine::find(const Specialisation& specialisation) {
+  return state_->artifacts.find(specialisation);
+}
+
+std::optional<cache::NearestRecord::Answer> Engine::nearest(const Specialisation& specialisation) {
+  return state_->artifacts.nearest(specialisation);
+}
+
+const cache::Cache& Engine::cache() const noexcept {
+  return state_->artifacts.cache();
+}
+
 void Engine::check() {
   state_->reports.check();
 }
