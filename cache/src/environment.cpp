@@ -1,3 +1,5 @@
+#include "jitbag/cache/environment.hpp"
+
 #include <spdlog/fmt/fmt.h>
 #include <sys/auxv.h>
 
@@ -14,13 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The value of a variable that is set and not empty.
-std::optional<std::string_view> value_of(const char* variable) {
-  const char* value = ::secure_getenv(variable);
-  if (value == nullptr || *value == '\0') return {};
-  return value;
-}
-
 /// "1073741824", "512M", "2G": whole numbers, the letters as powers of 1024.
 std::optional<std::uint64_t> bytes_from(std::string_view text) {
   std::uint64_t number = 0;
@@ -36,7 +31,7 @@ std::optional<std::uint64_t> bytes_from(std::string_view text) {
 }
 
 std::uint64_t max_bytes_from_environment(const Warn& warn) {
-  const auto text = value_of("JITBAG_CACHE_MAX_BYTES");
+  const auto text = environment("JITBAG_CACHE_MAX_BYTES");
   if (!text) return default_max_bytes;
   if (const auto bytes = bytes_from(*text)) return *bytes;
   warn(fmt::format(
@@ -48,7 +43,8 @@ std::uint64_t max_bytes_from_environment(const Warn& warn) {
 
 std::vector<fs::path> layers_from_environment(const Warn& warn) {
   std::vector<fs::path> layers;
-  std::string_view rest = value_of("JITBAG_CACHE_PATH").value_or("");
+  const std::string paths = environment("JITBAG_CACHE_PATH").value_or("");
+  std::string_view rest = paths;
   while (!rest.empty()) {
     const std::size_t length = std::min(rest.find(':'), rest.size());
     const std::string_view part = rest.substr(0, length);
@@ -65,9 +61,9 @@ std::vector<fs::path> layers_from_environment(const Warn& warn) {
 }
 
 std::optional<std::string> remote_from_environment(const Warn& warn) {
-  const auto url = value_of("JITBAG_CACHE_REMOTE");
+  const auto url = environment("JITBAG_CACHE_REMOTE");
   if (!url) return {};
-  if (url->starts_with("http://") || url->starts_with("https://")) return std::string(*url);
+  if (url->starts_with("http://") || url->starts_with("https://")) return url;
   // Not printed: it may hold a password.
   warn(
       "JITBAG_CACHE_REMOTE does not start with http:// or https://, so no remote is used; give the "
@@ -76,7 +72,7 @@ std::optional<std::string> remote_from_environment(const Warn& warn) {
 }
 
 bool remote_write_from_environment(const Warn& warn) {
-  const auto text = value_of("JITBAG_CACHE_REMOTE_WRITE");
+  const auto text = environment("JITBAG_CACHE_REMOTE_WRITE");
   if (!text || *text == "0") return false;
   if (*text == "1") return true;
   warn(fmt::format(
@@ -86,11 +82,17 @@ bool remote_write_from_environment(const Warn& warn) {
 }
 
 std::optional<fs::path> path_from_environment(const char* variable) {
-  const auto value = value_of(variable);
+  const auto value = environment(variable);
   return value ? std::optional<fs::path>(*value) : std::nullopt;
 }
 
 }  // namespace
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = ::secure_getenv(name);
+  if (value == nullptr || *value == '\0') return {};
+  return value;
+}
 
 CacheOptions options_from_environment(const Warn& warn) {
   if (::getauxval(AT_SECURE) != 0) {

@@ -3,7 +3,6 @@
 #include "jitbag/cache/bundle_layer.hpp"
 #include "jitbag/cache/disk_cache.hpp"
 #include "jitbag/cache/error.hpp"
-#include "jitbag/cache/folder_layer.hpp"
 #include "jitbag/cache/remote.hpp"
 
 namespace jitbag::cache {
@@ -16,7 +15,6 @@ struct SigningKey::State {};
 struct TrustedKey::State {};
 struct Bundle::State {};
 struct BundleLayer::State {};
-struct FolderLayer::State {};
 struct Remote::State {
   RemoteOptions options;
 };
@@ -38,10 +36,6 @@ BundleLayer::BundleLayer(std::filesystem::path path, std::optional<TrustedKey>, 
 std::optional<Record> BundleLayer::find(const Digest&) const { return {}; }
 std::vector<Digest> BundleLayer::keys() const { return {}; }
 std::vector<Producer> BundleLayer::producers() const { return {}; }
-FolderLayer::FolderLayer(std::filesystem::path directory, Warn) : directory_(std::move(directory)) {}
-std::optional<Record> FolderLayer::find(const Digest&) const { return {}; }
-std::vector<Digest> FolderLayer::keys() const { return {}; }
-std::vector<Producer> FolderLayer::producers() const { return {}; }
 Remote::Remote(RemoteOptions options, Warn) : state_(new State{std::move(options)}) {}
 std::string Remote::where() const { return state_->options.url; }
 bool Remote::writes() const noexcept { return false; }
@@ -49,8 +43,4 @@ std::optional<Record> Remote::find(const Digest&) const { return {}; }
 bool Remote::store(const Record&) const { return false; }
 std::optional<Producer> Remote::latest_producer() const { return {}; }
 void Remote::remember(const Producer&) const {}
-std::vector<Entry> DiskCache::entries() const { pending(); }
-Verified DiskCache::verify(const std::function<void(std::size_t, std::size_t)>&) const { pending(); }
-Removed DiskCache::prune(const Pruning&) const { pending(); }
-Removed DiskCache::clear() const { pending(); }
 }  // namespace jitbag::cache
