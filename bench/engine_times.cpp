@@ -68,7 +68,7 @@ jitbag::Artifact make(jitbag::Engine& engine, const jitbag::ForwardSpec& spec) {
 }
 
 nlohmann::json cold(const std::filesystem::path& cache) {
-  jitbag::Engine engine({.cache_directory = cache});
+  jitbag::Engine engine({.cache = jitbag::cache::CacheOptions{.directory = cache}});
   static_cast<void>(make(engine, seed_spec(8)));  // opens NVRTC
   std::vector<double> engine_us, nvrtc_us, ratio;
   for (std::int64_t dim = 16; dim <= 320; dim += 16) {
@@ -86,7 +86,7 @@ nlohmann::json cold(const std::filesystem::path& cache) {
 nlohmann::json disk(const std::filesystem::path& cache) {
   std::vector<double> times;
   for (int repeat = 0; repeat < 200; ++repeat) {
-    jitbag::Engine engine({.cache_directory = cache});
+    jitbag::Engine engine({.cache = jitbag::cache::CacheOptions{.directory = cache}});
     jitbag::Artifact artifact;
     times.push_back(microseconds([&] { artifact = make(engine, seed_spec(64)); }));
     if (artifact.origin != jitbag::KernelOrigin::disk) return "the record was not found";
@@ -111,7 +111,7 @@ nlohmann::json memory_and_launch(const std::filesystem::path& cache) {
   const Launchable launchable;
   jitbag::device::fill_bytes(launchable.ids.data(), 0, launchable.ids.size(),
                              launchable.stream.get());
-  jitbag::Engine engine({.cache_directory = cache});
+  jitbag::Engine engine({.cache = jitbag::cache::CacheOptions{.directory = cache}});
   const jitbag::ForwardSpec spec = seed_spec(64);
   const jitbag::ForwardKernel& kernel = engine.forward(spec);
   std::vector<double> lookup, launch;

@@ -45,7 +45,7 @@ class NewBundle {
       : path_(std::move(path)),
         folder_(path_.has_parent_path() ? path_.parent_path() : fs::path(".")),
         temporary_(folder_ / unique_name()),
-        file_(open_at(AT_FDCWD, temporary_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+        file_(open_at(AT_FDCWD, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
                       S_IRUSR | S_IWUSR)) {
     if (!file_)
       refuse(path_, fmt::format("{} takes no new file ({})", folder_.string(), system_reason()));
@@ -60,7 +60,7 @@ class NewBundle {
   [[nodiscard]] std::uint64_t written() const { return written_; }
 
   void write(std::span<const std::byte> bytes) {
-    if (!write_file(file_, bytes)) refuse(path_, system_reason());
+    if (!write_file(file_, bytes, written_)) refuse(path_, system_reason());
     written_ += bytes.size();
   }
 
@@ -70,7 +70,7 @@ class NewBundle {
       refuse(path_, system_reason());
     in_place_ = true;
     // Where this fails a power cut may take the name away, and never a part of the file.
-    if (const Descriptor folder = open_at(AT_FDCWD, folder_, O_RDONLY | O_DIRECTORY))
+    if (const Descriptor folder = open_at(AT_FDCWD, folder_.c_str(), O_RDONLY | O_DIRECTORY))
       static_cast<void>(sync_file(folder));
   }
 

@@ -1,8 +1,6 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <utility>
 
+#include "byte_lock.hpp"
 #include "jitbag/cache/disk_cache.hpp"
 
 namespace jitbag::cache {
@@ -16,13 +14,7 @@ Claim& Claim::operator=(Claim&& other) noexcept {
 }
 
 Claim::~Claim() {
-  if (descriptor_ < 0) return;
-  // A child that was forked meanwhile has the file open too, and would keep the lock after a close.
-  struct flock whole_file {};
-  whole_file.l_type = F_UNLCK;
-  whole_file.l_whence = SEEK_SET;
-  ::fcntl(descriptor_, F_OFD_SETLK, &whole_file);
-  ::close(descriptor_);
+  ByteLock::close(descriptor_);
 }
 
 }  // namespace jitbag::cache

@@ -1,49 +1,40 @@
 #include "jitbag/cache/disk_cache.hpp"
 
-#include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstdlib>
-#include <mutex>
-#include <set>
+#include <memory>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "byte_lock.hpp"
-#include "file.hpp"
+#include "eviction.hpp"
 #include "folder.hpp"
+#include "jitbag/cache/environment.hpp"
+#include "limits.hpp"
+#include "producer_files.hpp"
+#include "producer_rules.hpp"
+#include "record_file.hpp"
+#include "total.hpp"
+#include "warn_once.hpp"
 
 namespace jitbag::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t record_limit = std::size_t{256} << 20;
-constexpr std::size_t longest_id = 200;
-constexpr std::size_t longest_description = 3 << 10;
-
-constexpr const char* records_name = "records";
-constexpr const char* producers_name = "producers";
-constexpr const char* lock_name = "lock";
-
 std::optional<fs::path> absolute_from(const char* variable) {
-  const char* value = std::getenv(variable);
-  if (value == nullptr || *value != '/') return {};
-  return value;
+  auto value = environment(variable);
+  if (!value || !value->starts_with('/')) return {};
+  return std::move(*value);
 }
 
-fs::path made_absolute(fs::path path) {
+/// Absolute, and without a slash at its end, which would follow a link unseen.
+fs::path tidied(fs::path path) {
   std::error_code error;
-  fs::path result = fs::absolute(path, error);
-  return error ? std::move(path) : std::move(result);
-}
-
-std::string record_name(const Digest& key) {
-  return key.hex() + ".record";
+  if (fs::path absolute = fs::absolute(path, error); !error) path = std::move(absolute);
+  return !path.has_filename() && path.has_relative_path() ? path.parent_path() : path;
 }
 
 std::string unusable_sentence(const fs::path& directory, std::string_view reason) {
@@ -53,141 +44,20 @@ std::string unusable_sentence(const fs::path& directory, std::string_view reason
       directory.string(), reason);
 }
 
-/// What one look at a file gave. No problem and no bytes: there is no file.
-struct Look {
-  std::optional<std::vector<std::byte>> bytes;
-  std::string problem;  ///< a clause about the file
-  bool foreign = false;
-};
-
-std::string kind_of(const struct stat& info) {
-  if (S_ISDIR(info.st_mode)) return "is a folder";
-  if (S_ISFIFO(info.st_mode)) return "is a fifo";
-  return "is not a plain file";
-}
-
-Look look_at(const fs::path& path, std::size_t limit) {
-  const Descriptor file = open_at(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW);
-  if (!file) {
-    if (errno == ENOENT) return {};
-    if (errno == ELOOP) return {{}, "is a symbolic link"};
-    return {{}, fmt::format("cannot be opened ({})", system_reason())};
+/// Never in the way of the record that was just stored: where this fails, there is a warning.
+void keep_within(const Folder& root, std::uint64_t max_bytes, std::optional<std::uint64_t> total,
+                 const Digest& stored, WarnOnce& warnings) {
+  if (max_bytes == 0 || (total && *total <= max_bytes)) return;
+  try {
+    shrink(root, max_bytes, total.value_or(max_bytes), stored, warnings);
+  } catch (const Trouble& problem) {
+    warnings.say("limit", fmt::format("The cache folder {} may grow above its limit of {} bytes: "
+                                      "{}; see who owns what is in it.",
+                                      root.path().string(), max_bytes, problem.what()));
   }
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0)
-    return {{}, fmt::format("cannot be looked at ({})", system_reason())};
-  if (!S_ISREG(info.st_mode)) return {{}, kind_of(info)};
-  if (const auto problem = privacy_problem(info)) return {{}, *problem, true};
-  if (std::cmp_greater(info.st_size, limit))
-    return {{}, fmt::format("has {} bytes, more than the {} allowed", info.st_size, limit)};
-  auto bytes = read_file(file, static_cast<std::size_t>(info.st_size));
-  if (!bytes) return {{}, fmt::format("cannot be read ({})", system_reason())};
-  return {std::move(bytes), {}};
-}
-
-struct LookAtRecord {
-  std::optional<Record> record;
-  std::string problem;  ///< a sentence
-  bool foreign = false;
-};
-
-LookAtRecord look_at_record(const fs::path& path, const Digest& key) {
-  const Look look = look_at(path, record_limit);
-  if (!look.problem.empty()) return {{}, fmt::format("It {}.", look.problem), look.foreign};
-  if (!look.bytes) return {};
-  Decoded decoded = decode(*look.bytes);
-  if (!decoded.record) return {{}, std::move(decoded.problem)};
-  if (decoded.record->key() != key) return {{}, "It holds the record of another key."};
-  return {std::move(decoded.record), {}};
-}
-
-bool is_valid_id(std::string_view id) {
-  const auto allowed = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  return !id.empty() && id.size() <= longest_id && id != "." && id != ".." &&
-         std::ranges::all_of(id, allowed);
-}
-
-/// As much of the text as fits, whole UTF-8 characters only.
-std::string_view shortened(std::string_view text) {
-  if (text.size() <= longest_description) return text;
-  std::size_t end = longest_description;
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; };
-  while (end > 0 && continues(text[end])) --end;
-  return text.substr(0, end);
-}
-
-std::uint64_t lock_number(const Digest& key) {
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < 8; ++i)
-    number = number << 8 | std::to_integer<std::uint64_t>(key.bytes[i]);
-  return number;
-}
-
-std::string text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// Newest first; by name where the clock cannot tell.
-std::vector<fs::path> files_by_age(const fs::path& folder) {
-  std::vector<std::tuple<fs::file_time_type, fs::path>> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code gone;
-    const auto time = fs::last_write_time(entry->path(), gone);
-    if (!gone && is_valid_id(entry->path().filename().string()))
-      files.emplace_back(time, entry->path());
-  }
-  std::ranges::sort(files, [](const auto& a, const auto& b) {
-    return std::get<0>(a) != std::get<0>(b) ? std::get<0>(a) > std::get<0>(b)
-                                            : std::get<1>(a) < std::get<1>(b);
-  });
-  std::vector<fs::path> paths;
-  paths.reserve(files.size());
-  for (auto& [time, path] : files) paths.push_back(std::move(path));
-  return paths;
 }
 
 }  // namespace
-
-/// Says each kind of thing once, one thread at a time.
-struct DiskCache::Once {
-  Warn warn;
-  std::recursive_mutex mutex;  // the callback may use the cache
-  std::set<std::string> said;
-
-  explicit Once(Warn to) : warn(std::move(to)) {}
-
-  void say(const std::string& kind, std::string_view sentence) {
-    const std::lock_guard lock(mutex);
-    if (said.insert(kind).second && warn) warn(sentence);
-  }
-
-  /// What the action gives; where it fails, a warning and the other result.
-  template <class Result, class Action>
-  Result attempt(const fs::path& directory, Result otherwise, Action&& action) noexcept {
-    try {
-      return action();
-    } catch (const std::exception& problem) {
-      complain(directory, problem.what());
-    } catch (...) {
-      complain(directory, "something unknown went wrong");
-    }
-    return otherwise;
-  }
-
- private:
-  void complain(const fs::path& directory, const char* reason) noexcept {
-    try {
-      say("unusable", unusable_sentence(directory, reason));
-    } catch (...) {
-      // Without the memory for a sentence, or with a callback that throws, there is no one to tell.
-    }
-  }
-};
 
 std::optional<fs::path> default_directory() {
   if (auto own = absolute_from("JITBAG_CACHE_DIR")) return own;
@@ -197,122 +67,122 @@ std::optional<fs::path> default_directory() {
 }
 
 DiskCache::DiskCache(fs::path directory, Warn warn, std::uint64_t max_bytes)
-    : directory_(made_absolute(std::move(directory))),
+    : directory_(tidied(std::move(directory))),
       max_bytes_(max_bytes),
-      once_(std::make_shared<Once>(std::move(warn))) {}
+      warnings_(std::make_shared<WarnOnce>(std::move(warn),
+                                           [directory = directory_](std::string_view reason) {
+                                             return unusable_sentence(directory, reason);
+                                           })) {}
 
 fs::path DiskCache::path_of(const Digest& key) const {
-  return directory_ / records_name / key.hex().substr(0, 2) / record_name(key);
+  return record_path(directory_, key);
 }
 
 std::optional<Record> DiskCache::find(const Digest& key) const {
-  return once_->attempt(directory_, std::optional<Record>{}, [&]() -> std::optional<Record> {
-    const fs::path path = path_of(key);
-    const fs::path shard = path.parent_path();
-    if (!is_private_folder(directory_) || !is_private_folder(shard.parent_path()) ||
-        !is_private_folder(shard))
-      return {};
-    LookAtRecord look = look_at_record(path, key);
+  return warnings_->attempt(std::optional<Record>{}, [&]() -> std::optional<Record> {
+    const auto root = Folder::open(directory_, Trust::own);
+    const auto shard = root ? open_shard(*root, key) : std::nullopt;
+    if (!shard) return {};
+    RecordLook look = look_at_record(*shard, key, Use::noted);
     if (!look.problem.empty())
-      once_->say(look.foreign ? "foreign record" : "damage " + key.hex(),
-                 fmt::format("The record {} is not used and will be replaced: {}", path.string(),
-                             look.problem));
+      warnings_->say(look.foreign ? "foreign record" : "damage " + key.hex(),
+                     fmt::format("The record {} is not used and will be replaced: {}",
+                                 path_of(key).string(), look.problem));
     return std::move(look.record);
   });
 }
 
 bool DiskCache::store(const Record& record) const {
-  return once_->attempt(directory_, false, [&] {
+  return warnings_->attempt(false, [&] {
     const Digest key = record.key();
-    const fs::path path = path_of(key);
     const std::vector<std::byte> bytes = encode(record);
-    if (bytes.size() > record_limit) {
-      once_->say("too large",
-                 fmt::format("A record of {} bytes is not kept in {}: at most {} are allowed.",
-                             bytes.size(), directory_.string(), record_limit));
-      return false;
-    }
-    static_cast<void>(Folder::make(directory_));
-    static_cast<void>(Folder::make(directory_ / records_name));
-    const Folder shard = Folder::make(path.parent_path());
-    if (look_at_record(path, key).record) return true;
+    if (!is_allowed(bytes.size())) return false;
+    const Folder root = Folder::make(directory_);
+    const Folder shard = root.make_inside(records_name).make_inside(shard_name(key));
+    if (look_at_record(shard, key, Use::noted).record) return true;
     shard.remove_leftovers();
-    shard.publish(path.filename().string(), bytes);
+    // Added first: a process that is killed in between leaves a total that is too high, and never
+    // one that is too low.
+    const auto total = Total(root).add(bytes.size());
+    shard.publish(record_name(key), bytes);
+    keep_within(root, max_bytes_, total, key, *warnings_);
     return true;
   });
 }
 
+bool DiskCache::is_allowed(std::size_t record_bytes) const {
+  const std::uint64_t allowed =
+      max_bytes_ == 0 ? largest_record : std::min<std::uint64_t>(largest_record, max_bytes_);
+  if (record_bytes <= allowed) return true;
+  warnings_->say("too large",
+                 fmt::format("A record of {} bytes is not kept in {}: at most {} are allowed{}.",
+                             record_bytes, directory_.string(), allowed,
+                             allowed < largest_record ? "; raise JITBAG_CACHE_MAX_BYTES" : ""));
+  return false;
+}
+
 void DiskCache::discard(const Digest& key) const {
-  once_->attempt(directory_, false, [&] {
-    const fs::path path = path_of(key);
-    if (!is_private_folder(directory_)) return false;
-    if (const auto shard = Folder::open(path.parent_path()))
-      shard->remove(path.filename().string());
+  warnings_->attempt(false, [&] {
+    const auto root = Folder::open(directory_, Trust::own);
+    if (const auto shard = root ? open_shard(*root, key) : std::nullopt)
+      shard->remove(record_name(key));
     return true;
   });
 }
 
 Claim DiskCache::claim(const Digest& key, std::chrono::milliseconds patience) const {
-  return once_->attempt(directory_, Claim(), [&] {
-    const Folder folder = Folder::make(directory_);
-    Descriptor file =
-        open_at(folder.descriptor(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    if (!file) fail(directory_ / lock_name, "cannot be opened");
-    const LockOutcome outcome = lock_byte(file, lock_number(key), patience);
-    const std::string reason = system_reason();
-    if (outcome == LockOutcome::taken) return Claim(file.release());
-    if (outcome == LockOutcome::in_vain)
-      once_->say("in vain",
-                 fmt::format("Another process has held the record {} for over {} ms; it is made "
-                             "here too.",
-                             path_of(key).string(), patience.count()));
-    else
-      once_->say("no locks",
-                 fmt::format("The file {} cannot be locked ({}), so two processes may make the "
-                             "same record; set JITBAG_CACHE_DIR to a folder on a local disk.",
-                             (directory_ / lock_name).string(), reason));
-    return Claim();
+  return warnings_->attempt(Claim(), [&] {
+    ByteLock lock(Folder::make(directory_), claim_byte(key), patience);
+    if (lock.outcome() == LockOutcome::no_file)
+      throw Trouble(fmt::format("{} cannot be opened ({})", (directory_ / lock_name).string(),
+                                lock.reason()));
+    if (lock.outcome() == LockOutcome::in_vain)
+      warnings_->say("in vain",
+                     fmt::format("Another process has held the record {} for over {} ms; it is "
+                                 "made here too.",
+                                 path_of(key).string(), patience.count()));
+    if (lock.outcome() == LockOutcome::unsupported)
+      warnings_->say("no locks",
+                     fmt::format("The file {} cannot be locked ({}), so two processes may make the "
+                                 "same record; set JITBAG_CACHE_DIR to a folder on a local disk.",
+                                 (directory_ / lock_name).string(), lock.reason()));
+    return Claim(lock.release());
   });
 }
 
 void DiskCache::remember(const Producer& producer) const {
-  once_->attempt(directory_, false, [&] {
-    if (!is_valid_id(producer.id)) {
-      once_->say("producer id",
-                 fmt::format("The producer \"{}\" is not remembered in {}: an id has 1 to {} of "
-                             "0-9 a-z A-Z . _ - and is not . or ..",
-                             producer.id, directory_.string(), longest_id));
+  warnings_->attempt(false, [&] {
+    if (!is_valid_producer_id(producer.id)) {
+      warnings_->say(
+          "producer id",
+          fmt::format("The producer \"{}\" is not remembered in {}: an id has 1 to {} of "
+                      "0-9 a-z A-Z . _ - and is not . or ..",
+                      producer.id, directory_.string(), longest_producer_id));
       return false;
     }
-    static_cast<void>(Folder::make(directory_));
-    const Folder folder = Folder::make(directory_ / producers_name);
-    if (look_at(folder.path() / producer.id, longest_description).bytes) return true;
+    const Folder folder = Folder::make(directory_).make_inside(producers_name);
+    if (look_at(folder, producer.id, longest_producer_description, Use::unnoted).bytes) return true;
     folder.remove_leftovers();
-    folder.publish(producer.id, std::as_bytes(std::span(shortened(producer.description))));
+    folder.publish(producer.id, std::as_bytes(std::span(kept_description(producer.description))));
     return true;
   });
 }
 
 std::vector<Producer> DiskCache::producers() const {
-  return once_->attempt(directory_, std::vector<Producer>{}, [&] {
-    std::vector<Producer> producers;
-    const fs::path folder = directory_ / producers_name;
-    if (!is_private_folder(directory_) || !is_private_folder(folder)) return producers;
-    for (const fs::path& path : files_by_age(folder)) {
-      const Look look = look_at(path, longest_description);
-      if (look.bytes) producers.push_back({path.filename().string(), text_of(*look.bytes)});
-    }
-    return producers;
+  return warnings_->attempt(std::vector<Producer>{}, [&] {
+    const auto root = Folder::open(directory_, Trust::own);
+    return root ? read_producers(*root) : std::vector<Producer>{};
   });
 }
 
 DiskCache::Health DiskCache::health() const {
   try {
-    static_cast<void>(Folder::make(directory_));
-    Folder::make(directory_ / records_name).try_writing();
+    const Folder records = Folder::make(directory_).make_inside(records_name);
+    records.remove_leftovers();
+    records.try_writing();
     return {true, fmt::format("Records are kept in {}.", directory_.string())};
   } catch (const std::exception& problem) {
-    return {false, unusable_sentence(directory_, problem.what())};
+    return {false, warnings_->unusable(problem.what())};
   }
 }
 

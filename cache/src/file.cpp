@@ -8,17 +8,6 @@
 #include <system_error>
 
 namespace jitbag::cache {
-namespace {
-
-/// Calls again what a signal interrupted.
-template <class Call>
-auto uninterrupted(Call&& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-}  // namespace
 
 std::string system_reason() {
   return std::generic_category().message(errno);
@@ -33,17 +22,18 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
-Descriptor open_at(int folder, const std::filesystem::path& path, int flags, mode_t mode) {
-  return Descriptor(uninterrupted(
-      [&] { return ::openat(folder, path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode); }));
+Descriptor open_at(int folder, const char* path, int flags, mode_t mode) {
+  return Descriptor(
+      uninterrupted([&] { return ::openat(folder, path, flags | O_CLOEXEC | O_NONBLOCK, mode); }));
 }
 
 std::optional<std::vector<std::byte>> read_file(const Descriptor& file, std::size_t size) {
   std::vector<std::byte> bytes(size);
   std::size_t done = 0;
   while (done < size) {
-    const ssize_t count =
-        uninterrupted([&] { return ::read(file.get(), bytes.data() + done, size - done); });
+    const ssize_t count = uninterrupted([&] {
+      return ::pread(file.get(), bytes.data() + done, size - done, static_cast<off_t>(done));
+    });
     if (count < 0) return {};
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
@@ -52,12 +42,15 @@ std::optional<std::vector<std::byte>> read_file(const Descriptor& file, std::siz
   return bytes;
 }
 
-bool write_file(const Descriptor& file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count =
-        uninterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
+bool write_file(const Descriptor& file, std::span<const std::byte> bytes, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto rest = bytes.subspan(done);
+    const ssize_t count = uninterrupted([&] {
+      return ::pwrite(file.get(), rest.data(), rest.size(), static_cast<off_t>(offset + done));
+    });
     if (count < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    done += static_cast<std::size_t>(count);
   }
   return true;
 }
@@ -66,10 +59,14 @@ bool sync_file(const Descriptor& file) {
   return uninterrupted([&] { return ::fsync(file.get()); }) == 0 || errno == EINVAL;
 }
 
-std::optional<std::string> privacy_problem(const struct stat& info) {
-  const uid_t user = ::geteuid();
-  if (info.st_uid != user)
-    return fmt::format("belongs to user {}, not to user {}", info.st_uid, user);
+bool is_trusted(uid_t owner, Trust trust) {
+  return owner == ::geteuid() || (trust == Trust::own_and_roots && owner == 0);
+}
+
+std::optional<std::string> privacy_problem(const struct stat& info, Trust trust) {
+  if (!is_trusted(info.st_uid, trust))
+    return fmt::format("belongs to user {}, not to user {}{}", info.st_uid, ::geteuid(),
+                       trust == Trust::own_and_roots ? " or root" : "");
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return fmt::format("can be written by other users (mode {:04o})", info.st_mode & 07777u);
   return {};

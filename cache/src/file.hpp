@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -47,22 +49,39 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// Calls again what a signal interrupted.
+template <class Call>
+auto uninterrupted(Call&& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
 /// openat with O_CLOEXEC, O_NONBLOCK (so that a fifo cannot hang us) and, when it was interrupted,
 /// again. Not open: see errno.
-[[nodiscard]] Descriptor open_at(int folder, const std::filesystem::path& path, int flags,
-                                 mode_t mode = 0);
+[[nodiscard]] Descriptor open_at(int folder, const char* path, int flags, mode_t mode = 0);
 
 /// Up to `size` bytes from the start; fewer where the file ends. Nothing: see errno.
 [[nodiscard]] std::optional<std::vector<std::byte>> read_file(const Descriptor& file,
                                                               std::size_t size);
 
-/// False: see errno.
-[[nodiscard]] bool write_file(const Descriptor& file, std::span<const std::byte> bytes);
+/// Writes at that place. False: see errno.
+[[nodiscard]] bool write_file(const Descriptor& file, std::span<const std::byte> bytes,
+                              std::uint64_t offset = 0);
 
 /// Has the kernel write the file out. True also where the file system does not know how.
 [[nodiscard]] bool sync_file(const Descriptor& file);
 
-/// Why another user could have written this, as a clause: "belongs to user 7, not to user 0".
-[[nodiscard]] std::optional<std::string> privacy_problem(const struct stat& info);
+/// Whose files are believed.
+enum class Trust {
+  own,            ///< this user's
+  own_and_roots,  ///< and root's: for what is only read
+};
+
+[[nodiscard]] bool is_trusted(uid_t owner, Trust trust);
+
+/// Why someone who is not trusted could have written this, as a clause: "belongs to user 7, not to
+/// user 0".
+[[nodiscard]] std::optional<std::string> privacy_problem(const struct stat& info, Trust trust);
 
 }  // namespace jitbag::cache

@@ -7,11 +7,12 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
-#include <system_error>
 #include <utility>
+
+#include "listing.hpp"
 
 namespace jitbag::cache {
 namespace {
@@ -21,18 +22,40 @@ namespace fs = std::filesystem;
 // '+' stands in no name that the cache gives to anything else.
 constexpr std::string_view new_prefix = ".new+";
 constexpr std::string_view old_prefix = ".old+";
-constexpr std::time_t leftover_age_s = 3600;
+constexpr int most_links = 8;
 
 std::string unique_name(std::string_view prefix) {
   std::array<std::uint64_t, 2> random{};
-  if (::getrandom(random.data(), sizeof random, 0) != sizeof random)
+  if (uninterrupted([&] { return ::getrandom(random.data(), sizeof random, 0); }) != sizeof random)
     throw Trouble(fmt::format("the kernel gave no random number ({})", system_reason()));
   return fmt::format("{}{:016x}{:016x}", prefix, random[0], random[1]);
 }
 
-void require_private(const fs::path& path, const struct stat& info) {
-  if (const auto problem = privacy_problem(info))
-    throw Trouble(fmt::format("{} {}", path.string(), *problem));
+bool may_be_a_link(int reason) {
+  return reason == ELOOP || reason == ENOTDIR;
+}
+
+/// Where a link leads. Throws Trouble for one that was made by a user other than this one and root,
+/// and for what is no link.
+fs::path target_of(const fs::path& path) {
+  const Descriptor link = open_at(AT_FDCWD, path.c_str(), O_PATH | O_NOFOLLOW);
+  struct stat info {};
+  if (!link || ::fstat(link.get(), &info) != 0) fail(path, "cannot be looked at");
+  if (!S_ISLNK(info.st_mode)) throw Trouble(fmt::format("{} is not a folder", path.string()));
+  if (!is_trusted(info.st_uid, Trust::own_and_roots))
+    throw Trouble(fmt::format("{} is a symbolic link of user {}", path.string(), info.st_uid));
+  std::array<char, PATH_MAX> target{};
+  const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
+  if (size < 0) fail(path, "cannot be followed");
+  return path.parent_path() / std::string_view(target.data(), static_cast<std::size_t>(size));
+}
+
+/// Follows each link at the end of the path by hand, so that none is followed unseen.
+Descriptor open_folder(const fs::path& path, int links_left = most_links) {
+  Descriptor folder = open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (folder || !may_be_a_link(errno)) return folder;
+  if (links_left == 0) fail(path, "cannot be opened");
+  return open_folder(target_of(path), links_left - 1);
 }
 
 void make_with_parents(const fs::path& path) {
@@ -45,24 +68,13 @@ void make_with_parents(const fs::path& path) {
 
 }  // namespace
 
-bool is_private_folder(const fs::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return false;
-    fail(path, "cannot be looked at");
-  }
-  if (!S_ISDIR(info.st_mode)) throw Trouble(fmt::format("{} is not a folder", path.string()));
-  require_private(path, info);
-  return true;
-}
-
 /// A file under a name that nobody can guess; removed with its owner unless it was published.
 class Folder::NewFile {
  public:
   explicit NewFile(const Folder& folder)
       : folder_(folder),
         name_(unique_name(new_prefix)),
-        file_(open_at(folder.descriptor(), name_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+        file_(open_at(folder.descriptor(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
                       S_IRUSR | S_IWUSR)) {
     if (!file_) fail(folder.path(), "takes no new file");
   }
@@ -90,25 +102,59 @@ class Folder::NewFile {
   bool published_ = false;
 };
 
-std::optional<Folder> Folder::open(const fs::path& path) {
-  Descriptor descriptor = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
-  if (!descriptor) {
-    if (errno == ENOENT) return {};
-    if (errno == ENOTDIR) throw Trouble(fmt::format("{} is not a folder", path.string()));
-    fail(path, "cannot be opened");
-  }
+Folder::Folder(fs::path path, Descriptor descriptor, Trust trust)
+    : path_(std::move(path)), descriptor_(std::move(descriptor)), trust_(trust) {
   struct stat info {};
-  if (::fstat(descriptor.get(), &info) != 0) fail(path, "cannot be looked at");
-  require_private(path, info);
-  return Folder(path, std::move(descriptor));
+  if (::fstat(descriptor_.get(), &info) != 0) fail(path_, "cannot be looked at");
+  if (const auto problem = privacy_problem(info, trust_))
+    throw Trouble(fmt::format("{} {}", path_.string(), *problem));
+}
+
+std::optional<Folder> Folder::open(const fs::path& path, Trust trust) {
+  Descriptor descriptor = open_folder(path);
+  if (descriptor) return Folder(path, std::move(descriptor), trust);
+  if (errno == ENOENT) return {};
+  fail(path, "cannot be opened");
 }
 
 Folder Folder::make(const fs::path& path) {
-  if (auto folder = open(path)) return std::move(*folder);
+  if (auto folder = open(path, Trust::own)) return std::move(*folder);
   make_with_parents(path);
-  auto folder = open(path);
+  auto folder = open(path, Trust::own);
   if (!folder) fail(path, "cannot be made");
   return std::move(*folder);
+}
+
+std::optional<Folder> Folder::open_inside(const std::string& name) const {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  Descriptor inside = open_at(descriptor(), name.c_str(), flags);
+  if (inside) return Folder(path_ / name, std::move(inside), trust_);
+  if (errno == ENOENT) return {};
+  if (may_be_a_link(errno))
+    throw Trouble(fmt::format("{} is not a folder", (path_ / name).string()));
+  fail(path_ / name, "cannot be opened");
+}
+
+Folder Folder::make_inside(const std::string& name) const {
+  if (auto folder = open_inside(name)) return std::move(*folder);
+  if (::mkdirat(descriptor(), name.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+    fail(path_ / name, "cannot be made");
+  auto folder = open_inside(name);
+  if (!folder) fail(path_ / name, "cannot be made");
+  return std::move(*folder);
+}
+
+std::vector<std::string> Folder::names() const {
+  auto names = names_in(descriptor());
+  if (!names) fail(path_, "cannot be listed");
+  return std::move(*names);
+}
+
+std::optional<struct stat> Folder::information(const std::string& name) const {
+  struct stat info {};
+  if (::fstatat(descriptor(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) return info;
+  if (errno == ENOENT) return {};
+  fail(path_ / name, "cannot be looked at");
 }
 
 void Folder::publish(const std::string& name, std::span<const std::byte> bytes) const {
@@ -136,21 +182,26 @@ void Folder::move_aside(const std::string& name) const {
     if (errno == ENOENT) return;
     fail(path_ / name, "cannot be moved aside");
   }
-  std::error_code left_for_later;
-  fs::remove_all(path_ / aside, left_for_later);
+  static_cast<void>(remove_tree(descriptor(), aside));  // what stays is left over
+}
+
+std::vector<std::string> Folder::leftovers(std::chrono::seconds age) const {
+  std::vector<std::string> found = names();
+  const std::time_t now = std::time(nullptr);
+  std::erase_if(found, [&](const std::string& name) {
+    if (!name.starts_with(new_prefix) && !name.starts_with(old_prefix)) return true;
+    const auto info = information(name);
+    return !info || now - info->st_mtime <= age.count();
+  });
+  return found;
 }
 
 void Folder::remove_leftovers() const {
-  const std::time_t now = std::time(nullptr);
-  std::error_code error;
-  for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with(new_prefix) && !name.starts_with(old_prefix)) continue;
-    struct stat info {};
-    if (::fstatat(descriptor(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    std::error_code left_for_later;
-    if (now - info.st_mtime > leftover_age_s) fs::remove_all(entry->path(), left_for_later);
+  try {
+    for (const std::string& name : leftovers(leftover_age))
+      static_cast<void>(remove_tree(descriptor(), name));
+  } catch (const Trouble&) {
+    // They are in nobody's way: the next one tries again.
   }
 }
 

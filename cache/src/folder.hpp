@@ -1,46 +1,58 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "file.hpp"
 
 namespace jitbag::cache {
 
-/// Whether the folder is there. Throws Trouble when it is something else, cannot be looked at, or
-/// is one that another user can write to.
-[[nodiscard]] bool is_private_folder(const std::filesystem::path& path);
+/// Leftovers older than this are of processes that died: none takes so long to write a file.
+inline constexpr std::chrono::seconds leftover_age{3600};
 
-/// An open folder that only this user can write to. What fails throws Trouble.
+/// An open folder that nobody who is not trusted can write to. What fails throws Trouble.
 class Folder {
  public:
-  /// Nothing when there is none.
-  [[nodiscard]] static std::optional<Folder> open(const std::filesystem::path& path);
-  /// Made, with its parents, where there is none.
+  /// Nothing when there is none. A link to it is followed if a trusted user made it.
+  [[nodiscard]] static std::optional<Folder> open(const std::filesystem::path& path, Trust trust);
+  /// Made for this user, with its parents, where there is none.
   [[nodiscard]] static Folder make(const std::filesystem::path& path);
+
+  /// A folder in this one, trusted as this one is. Nothing when there is none. A link is refused.
+  [[nodiscard]] std::optional<Folder> open_inside(const std::string& name) const;
+  [[nodiscard]] Folder make_inside(const std::string& name) const;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
+  [[nodiscard]] Trust trust() const { return trust_; }
+
+  [[nodiscard]] std::vector<std::string> names() const;
+  /// About what has this name, itself if it is a link. Nothing when there is none.
+  [[nodiscard]] std::optional<struct stat> information(const std::string& name) const;
 
   /// Puts a file under this name, in the place of whatever is there: all of it or none of it.
   void publish(const std::string& name, std::span<const std::byte> bytes) const;
   /// Removes what is under this name, be it a folder full of things.
   void remove(const std::string& name) const;
-  /// Removes what processes that died left here more than an hour ago.
+  /// What processes that died while they wrote or removed something left here, if it is older.
+  [[nodiscard]] std::vector<std::string> leftovers(std::chrono::seconds age) const;
+  /// Removes those older than leftover_age, as far as that works.
   void remove_leftovers() const;
   /// Whether a file can be written here: throws when not.
   void try_writing() const;
 
  private:
   class NewFile;
-  Folder(std::filesystem::path path, Descriptor descriptor)
-      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+  Folder(std::filesystem::path path, Descriptor descriptor, Trust trust);
   void move_aside(const std::string& name) const;
 
   std::filesystem::path path_;
   Descriptor descriptor_;
+  Trust trust_;
 };
 
 }  // namespace jitbag::cache

@@ -98,7 +98,7 @@ void require_safe(const KeyKind& kind, const fs::path& path, const struct stat& 
 }
 
 KeyText read_text(const KeyKind& kind, const fs::path& path) {
-  const Descriptor file = open_at(AT_FDCWD, path, O_RDONLY);
+  const Descriptor file = open_at(AT_FDCWD, path.c_str(), O_RDONLY);
   if (!file) refuse(kind, path, fmt::format("cannot be opened ({})", system_reason()));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0)

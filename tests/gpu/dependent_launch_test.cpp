@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "support/seed.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -43,7 +44,10 @@ ForwardSpec spec() {
 /// Buffers for bags whose output is the table of the next.
 class Chain {
  public:
-  Chain() : context_(0), engine_({.use_disk = false}), producer_(engine_.kernel(late_producer())) {}
+  Chain()
+      : context_(0),
+        engine_({.cache = suite_cache()}),
+        producer_(engine_.kernel(late_producer())) {}
 
   void produce(int round) {
     void* table = tables_[0].data();

@@ -18,6 +18,7 @@
 #include "jitbag/engine.hpp"
 #include "support/caught.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -41,7 +42,7 @@ Specialisation fill_kernel() {
 
 /// From an Engine that remembers nothing.
 Artifact artifact(const fs::path& folder, const Specialisation& kernel = fill_kernel()) {
-  return Engine({.cache_directory = folder}).artifact(kernel);
+  return Engine({.cache = cache::CacheOptions{.directory = folder}}).artifact(kernel);
 }
 
 std::string read(const fs::path& path) {
@@ -68,28 +69,6 @@ std::vector<fs::path> records(const fs::path& folder) {
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-/// An environment variable that gets its old value back.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    ::setenv(name, value.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() {
-    if (old_) {
-      ::setenv(name_, old_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 bool nvrtc_is_open() {
   return read("/proc/self/maps").find("libnvrtc.so") != std::string::npos;
@@ -144,7 +123,7 @@ TEST_CASE("an artifact is compiled once, and then comes from disk as it was") {
 
 TEST_CASE("everything that decides an artifact is part of its key") {
   if (!compiler_is_here()) return;
-  Engine engine({.use_disk = false});
+  Engine engine({.cache = cache::CacheOptions{}});
   std::vector<Specialisation> kernels(6, fill_kernel());
   kernels[1].source += "\n";
   kernels[2].target = {8, 0};
@@ -234,9 +213,11 @@ TEST_CASE("without NVRTC a warm cache serves, and a cold one names the places") 
   CHECK(contains(sentence, "missing_library: NVRTC"));
   CHECK(contains(sentence, missing));
   CHECK(contains(sentence, "JITBAG_NVRTC"));
-  CHECK(contains(
-      caught([&] { static_cast<void>(Engine({.use_disk = false}).artifact(fill_kernel())); }),
-      "missing_library: NVRTC"));
+  CHECK(contains(caught([&] {
+                   static_cast<void>(
+                       Engine({.cache = cache::CacheOptions{}}).artifact(fill_kernel()));
+                 }),
+                 "missing_library: NVRTC"));
 }
 
 TEST_CASE("a file that is no NVRTC is refused by a sentence that names it") {
@@ -252,7 +233,7 @@ TEST_CASE("threads that ask for one artifact through one Engine or many compile 
   if (!compiler_is_here()) return;
   for (const bool one_engine : {true, false}) {
     const TemporaryFolder folder;
-    Engine shared({.cache_directory = folder.path() / "cache"});
+    Engine shared({.cache = cache::CacheOptions{.directory = folder.path() / "cache"}});
     std::atomic<int> compiled = 0;
     std::atomic<int> from_disk = 0;
     std::vector<std::thread> running;

@@ -13,7 +13,7 @@ namespace {
 constexpr Target h200{9, 0};
 
 Artifact compile(const Specialisation& specialisation) {
-  return Engine({.use_disk = false}).artifact(specialisation);
+  return Engine({.cache = cache::CacheOptions{}}).artifact(specialisation);
 }
 
 std::string failure(const KernelTemplate& kernel_template, std::string* details = nullptr) {

@@ -38,7 +38,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_CASE("making an Engine touches nothing on disk") {
   const TemporaryFolder folder;
-  { const Engine engine({.cache_directory = folder.path() / "cache"}); }
+  { const Engine engine({.cache = cache::CacheOptions{.directory = folder.path() / "cache"}}); }
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
@@ -49,7 +49,7 @@ TEST_CASE(
     return;
   }
   const TemporaryFolder folder;
-  Engine engine({.cache_directory = folder.path() / "cache"});
+  Engine engine({.cache = cache::CacheOptions{.directory = folder.path() / "cache"}});
   for (int i = 0; i < 2; ++i) {
     const std::string sentence = caught([&] { static_cast<void>(engine.forward(small_spec())); });
     CHECK(contains(sentence, "missing_library: "));

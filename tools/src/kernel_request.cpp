@@ -1,6 +1,12 @@
 #include "kernel_request.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <bit>
 #include <limits>
+#include <unordered_set>
+#include <utility>
 
 #include "arguments.hpp"
 #include "jitbag/error.hpp"
@@ -16,20 +22,73 @@ std::vector<BagLayout> layouts(const KernelFlags& flags) {
       layouts.emplace_back(FixedBags{size});
     return layouts;
   }
-  const OffsetsEnd end =
-      flags.offsets_end == "included" ? OffsetsEnd::included : OffsetsEnd::implied;
   for (const std::string& type : distinct_parts(flags.offset_types))
-    layouts.emplace_back(CsrBags{parse_integer_type(type), end});
+    layouts.emplace_back(CsrBags{parse_integer_type(type), parse_offsets_end(flags.offsets_end)});
   return layouts;
 }
 
-/// What a spec or a strategy refuses here was said on the command line.
-template <typename Make>
-auto as_usage(Make make) {
-  try {
-    return make();
-  } catch (const Error& error) {
-    throw UsageError(error.what());
+[[noreturn]] void refuse(const KernelLists& lists, const std::string& sentence) {
+  throw UsageError(lists.where.empty() ? sentence : lists.where + ": " + sentence);
+}
+
+/// Requests, each once.
+class DifferentRequests {
+ public:
+  void add(const KernelRequest& request) {
+    const std::string text =
+        to_text(request.spec) + to_text(request.strategy) + to_text(request.target);
+    if (seen_.insert(text).second) requests_.push_back(request);
+  }
+  [[nodiscard]] std::vector<KernelRequest> all() && { return std::move(requests_); }
+
+ private:
+  std::vector<KernelRequest> requests_;
+  std::unordered_set<std::string> seen_;
+};
+
+template <typename Use>
+void for_each_spec(const KernelLists& lists, Use use) {
+  KernelChoice choice;
+  for (const std::int64_t dim : lists.dims) {
+    choice.dim = dim;
+    for (const BagLayout& bags : lists.bags) {
+      choice.bags = bags;
+      for (const DataType data_type : lists.data_types) {
+        choice.data_type = data_type;
+        for (const IntegerType id_type : lists.id_types) {
+          choice.id_type = id_type;
+          for (const auto& padding_id : lists.padding_ids) {
+            choice.padding_id = padding_id;
+            for (const BadIds bad_ids : lists.bad_ids) {
+              choice.bad_ids = bad_ids;
+              for (const Addressing addressing : lists.addressing) {
+                choice.addressing = addressing;
+                use(forward_spec(choice));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// As Engine::forward plans: of a batch only the power of two counts.
+std::optional<std::int64_t> planned_batch(const std::optional<std::int64_t>& expected) {
+  if (!expected) return std::nullopt;
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*expected)));
+}
+
+void add_requests(const KernelLists& lists, const ForwardSpec& spec, DifferentRequests& requests) {
+  for (const auto& given : lists.strategies) {
+    for (const auto& batch : lists.expected_batches) {
+      for (const Target& target : lists.targets) {
+        const Strategy strategy =
+            given ? *given : default_strategy(spec, target, planned_batch(batch));
+        validate(strategy, spec, target);
+        requests.add({spec, strategy, target});
+      }
+    }
   }
 }
 
@@ -50,7 +109,11 @@ ForwardSpec unchecked_spec(const KernelChoice& choice) {
 }  // namespace
 
 ForwardSpec forward_spec(const KernelChoice& choice) {
-  return as_usage([&] { return validated(unchecked_spec(choice)); });
+  try {
+    return validated(unchecked_spec(choice));
+  } catch (const Error& error) {  // it was said on the command line
+    throw UsageError(error.what());
+  }
 }
 
 Addressing narrowest_addressing(std::int64_t num_rows, std::int64_t num_ids,
@@ -63,6 +126,10 @@ Addressing narrowest_addressing(std::int64_t num_rows, std::int64_t num_ids,
 std::optional<std::int64_t> parse_padding_id(const std::string& text) {
   if (text == "none") return std::nullopt;
   return whole_numbers(text).front();
+}
+
+OffsetsEnd parse_offsets_end(std::string_view name) {
+  return name == "included" ? OffsetsEnd::included : OffsetsEnd::implied;
 }
 
 CLI::Validator padding_id_text() {
@@ -135,39 +202,57 @@ void add_kernel_flags(CLI::App& arguments, KernelFlags& flags, Lists lists) {
       ->type_name("TEXT");
 }
 
-std::vector<ForwardSpec> forward_specs(const KernelFlags& flags) {
-  std::vector<ForwardSpec> specs;
-  KernelChoice choice;
-  choice.padding_id = parse_padding_id(flags.padding_id);
-  choice.bad_ids = parse_bad_ids(flags.bad_ids);
-  for (const std::int64_t dim : whole_numbers(flags.dims)) {
-    choice.dim = dim;
-    for (const BagLayout& bags : layouts(flags)) {
-      choice.bags = bags;
-      for (const std::string& data_type : distinct_parts(flags.data_types)) {
-        choice.data_type = parse_data_type(data_type);
-        for (const std::string& id_type : distinct_parts(flags.id_types)) {
-          choice.id_type = parse_integer_type(id_type);
-          for (const std::string& bits : distinct_parts(flags.addressing)) {
-            choice.addressing = bits == "32" ? Addressing::bits32 : Addressing::bits64;
-            specs.push_back(forward_spec(choice));
-          }
-        }
-      }
-    }
-  }
-  return specs;
+KernelLists kernel_lists(const KernelFlags& flags, std::vector<Target> targets) {
+  KernelLists lists{.dims = whole_numbers(flags.dims),
+                    .bags = layouts(flags),
+                    .padding_ids = {parse_padding_id(flags.padding_id)},
+                    .bad_ids = {parse_bad_ids(flags.bad_ids)},
+                    .expected_batches = {flags.expected_batch},
+                    .strategies = {std::nullopt},
+                    .targets = std::move(targets)};
+  for (const std::string& type : distinct_parts(flags.data_types))
+    lists.data_types.push_back(parse_data_type(type));
+  for (const std::string& type : distinct_parts(flags.id_types))
+    lists.id_types.push_back(parse_integer_type(type));
+  for (const std::string& bits : distinct_parts(flags.addressing))
+    lists.addressing.push_back(bits == "32" ? Addressing::bits32 : Addressing::bits64);
+  if (!flags.strategy.empty()) lists.strategies = {parse_strategy(flags.strategy)};
+  return lists;
 }
 
-Specialisation specialisation(const ForwardSpec& spec, const KernelFlags& flags,
-                              const Target& target) {
-  return as_usage([&] {
-    const Strategy strategy = flags.strategy.empty()
-                                  ? default_strategy(spec, target, flags.expected_batch)
-                                  : parse_strategy(flags.strategy);
-    validate(strategy, spec, target);
-    return specialise(spec, strategy, target);
-  });
+void add_combinations(std::uint64_t& kernels, const KernelLists& lists) {
+  std::uint64_t product = 1;
+  for (const std::size_t size :
+       {lists.dims.size(), lists.bags.size(), lists.data_types.size(), lists.id_types.size(),
+        lists.padding_ids.size(), lists.bad_ids.size(), lists.addressing.size(),
+        lists.expected_batches.size(), lists.strategies.size(), lists.targets.size()}) {
+    // Either factor is at most one more than the limit, so that nothing overflows.
+    product = std::min(product * std::min<std::uint64_t>(size, most_kernels + 1), most_kernels + 1);
+  }
+  kernels += product;
+  if (kernels > most_kernels)
+    refuse(lists,
+           fmt::format("these are more than {} kernels; shorten a list or a range", most_kernels));
+}
+
+std::vector<KernelRequest> kernel_requests(const std::vector<KernelLists>& lists) {
+  std::uint64_t kernels = 0;
+  for (const KernelLists& list : lists) add_combinations(kernels, list);
+  DifferentRequests different;
+  for (const KernelLists& list : lists) {
+    try {
+      for_each_spec(list, [&](const ForwardSpec& spec) { add_requests(list, spec, different); });
+    } catch (const Error& error) {
+      refuse(list, error.what());
+    } catch (const UsageError& error) {
+      refuse(list, error.what());
+    }
+  }
+  return std::move(different).all();
+}
+
+Specialisation specialisation(const KernelRequest& request) {
+  return specialise(request.spec, request.strategy, request.target);
 }
 
 }  // namespace jitbag::tools

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jitbag/forward_spec.hpp"
@@ -43,6 +44,9 @@ struct KernelChoice {
 [[nodiscard]] std::optional<std::int64_t> parse_padding_id(const std::string& text);
 [[nodiscard]] CLI::Validator padding_id_text();
 
+/// "included" or "implied", checked before.
+[[nodiscard]] OffsetsEnd parse_offsets_end(std::string_view name);
+
 /// --operator, as every subcommand has it.
 void add_operator_flag(CLI::App& arguments, std::string& operator_name);
 
@@ -66,11 +70,42 @@ struct KernelFlags {
 enum class Lists { allowed, refused };
 void add_kernel_flags(CLI::App& arguments, KernelFlags& flags, Lists lists);
 
-/// One spec for every combination of the listed values.
-[[nodiscard]] std::vector<ForwardSpec> forward_specs(const KernelFlags& flags);
+/// Lists of what varies; every combination is one kernel.
+struct KernelLists {
+  std::string where = {};  ///< "kernels.json: kernels[2]", for messages; empty for flags
+  std::vector<std::int64_t> dims = {};
+  std::vector<BagLayout> bags = {};
+  std::vector<DataType> data_types = {};
+  std::vector<IntegerType> id_types = {};
+  std::vector<std::optional<std::int64_t>> padding_ids = {};
+  std::vector<BadIds> bad_ids = {};
+  std::vector<Addressing> addressing = {};
+  std::vector<std::optional<std::int64_t>> expected_batches = {};  ///< for the built-in rule
+  std::vector<std::optional<Strategy>> strategies = {};            ///< unset: the built-in rule
+  std::vector<Target> targets = {};
+};
 
-/// The source for a spec: by the given strategy, else by the built-in rule. Throws UsageError.
-[[nodiscard]] Specialisation specialisation(const ForwardSpec& spec, const KernelFlags& flags,
-                                            const Target& target);
+/// What the flags say. Throws UsageError.
+[[nodiscard]] KernelLists kernel_lists(const KernelFlags& flags, std::vector<Target> targets);
+
+/// One kernel: all that its source is made from.
+struct KernelRequest {
+  ForwardSpec spec;
+  Strategy strategy;
+  Target target;
+  bool operator==(const KernelRequest&) const = default;
+};
+
+/// More kernels than anyone compiles: a slip in a range.
+inline constexpr std::uint64_t most_kernels = 1'000'000;
+
+/// Adds the number of kernels that the lists make. Throws UsageError beyond `most_kernels`.
+void add_combinations(std::uint64_t& kernels, const KernelLists& lists);
+
+/// The different kernels of all the lists, in order. Throws UsageError: a combination that cannot
+/// work, or more than `most_kernels`.
+[[nodiscard]] std::vector<KernelRequest> kernel_requests(const std::vector<KernelLists>& lists);
+
+[[nodiscard]] Specialisation specialisation(const KernelRequest& request);
 
 }  // namespace jitbag::tools

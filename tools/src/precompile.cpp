@@ -2,222 +2,232 @@
 #include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
+#include <filesystem>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <thread>
+#include <set>
 
 #include "arguments.hpp"
+#include "cache_here.hpp"
 #include "command.hpp"
-#include "jitbag/cache/disk_cache.hpp"
+#include "file.hpp"
 #include "jitbag/compiler.hpp"
 #include "jitbag/engine.hpp"
 #include "jitbag/error.hpp"
 #include "kernel_request.hpp"
+#include "machine.hpp"
 #include "output.hpp"
+#include "precompile/interrupt.hpp"
+#include "precompile/item.hpp"
+#include "precompile/manifest.hpp"
+#include "precompile/report.hpp"
+#include "precompile/worker_processes.hpp"
 #include "progress.hpp"
-#include "version.hpp"
 
 namespace jitbag::tools {
 namespace {
 
-/// More threads gain little: NVRTC serialises part of its work.
-constexpr unsigned most_threads = 2;
+constexpr std::uint64_t largest_manifest = std::uint64_t{16} << 20;
 
 struct Options {
   std::string architectures;
+  std::string manifest;
   KernelFlags kernels;
+  std::int64_t jobs = processor_threads();
+  bool dry_run = false;
+  bool require_complete = false;
   bool json = false;
 };
 
-/// One kernel to have on disk, and how it went.
-struct Item {
-  ForwardSpec spec;
-  Specialisation specialisation;
-  std::optional<Artifact> artifact;
-  std::string problem;
-};
-
-std::vector<Target> targets_of(const std::string& list) {
-  std::vector<Target> targets;
-  for (const std::string& text : distinct_parts(list)) targets.push_back(parse_target(text));
-  // The newest first: it is the one that an NVRTC is most likely not to know.
-  std::sort(targets.rbegin(), targets.rend());
-  return targets;
+Aim aim_of(const Options& options) {
+  if (options.dry_run) return Aim::plan;
+  return options.require_complete ? Aim::complete : Aim::make;
 }
 
-std::vector<Item> items_of(const Options& options, const std::vector<Target>& targets) {
-  std::vector<Item> items;
-  for (const ForwardSpec& spec : forward_specs(options.kernels)) {
-    for (const Target& target : targets)
-      items.push_back({spec, specialisation(spec, options.kernels, target), std::nullopt, {}});
+std::vector<KernelLists> lists_of(const Options& options) {
+  std::vector<Target> targets;
+  if (!options.architectures.empty()) {
+    for (const std::string& text : distinct_parts(options.architectures))
+      targets.push_back(parse_target(text));
   }
+  if (options.manifest.empty()) return {kernel_lists(options.kernels, targets)};
+  const std::string text = read_file(options.manifest, largest_manifest);
+  return parse_manifest(text, options.manifest == "-" ? "standard input" : options.manifest,
+                        targets);
+}
+
+std::vector<Item> items_of(const Options& options) {
+  std::vector<Item> items;
+  for (const KernelRequest& request : kernel_requests(lists_of(options)))
+    items.push_back({request});
   return items;
 }
 
-void require_supported(const std::vector<Target>& targets) {
-  const std::vector<Target> supported = compiler::supported_targets();
-  std::vector<std::string> names;
-  names.reserve(supported.size());
-  for (const Target& target : supported) names.push_back(to_text(target));
-  for (const Target& target : targets) {
-    if (std::find(supported.begin(), supported.end(), target) == supported.end())
-      throw Error(ErrorKind::invalid_argument,
-                  fmt::format("NVRTC {} cannot compile for {}; it knows {}.", compiler::version(),
-                              to_text(target), fmt::join(names, ", ")));
+/// Looks each kernel up. NVRTC is not opened for that: it takes longer to open than a thousand
+/// records to read.
+void look_up_all(Engine& engine, std::vector<Item>& items, const Interrupt& interrupt) {
+  Progress progress("precompile, looking", static_cast<std::int64_t>(items.size()));
+  for (Item& item : items) {
+    if (interrupt.count() > 0) return;
+    item.outcome = look_up(engine, item.request);
+    progress.advance();
   }
 }
 
-cache::DiskCache folder() {
-  const auto directory = cache::default_directory();
-  if (!directory)
+std::vector<std::size_t> missing(const std::vector<Item>& items) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (is_missing(items[i])) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+/// Opens NVRTC.
+void require_supported(const std::set<Target>& wanted) {
+  const std::vector<Target> supported = compiler::supported_targets();
+  std::vector<std::string> known;
+  for (const Target& target : supported) known.push_back(to_text(target));
+  std::vector<std::string> unknown;
+  for (const Target& target : wanted) {
+    if (std::ranges::find(supported, target) == supported.end()) unknown.push_back(to_text(target));
+  }
+  if (!unknown.empty())
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("NVRTC {} cannot compile for {}; it knows {}.", compiler::version(),
+                            fmt::join(unknown, ", "), fmt::join(known, ", ")));
+}
+
+void require_folder(const cache::Cache& cache) {
+  if (cache.folder() == nullptr)
     throw Error(ErrorKind::io_failed,
                 "There is no folder to keep the kernels in: set JITBAG_CACHE_DIR or HOME to an "
                 "absolute path.");
-  return cache::DiskCache(*directory, [](std::string_view) {});
-}
-
-void require_usable(const cache::DiskCache& cache) {
-  const auto health = cache.health();
+  const auto health = cache.folder()->health();
   if (!health.usable) throw Error(ErrorKind::io_failed, health.sentence);
 }
 
-void make(Engine& engine, Item& item) {
-  try {
-    item.artifact = engine.artifact(item.specialisation);
-    if (!item.artifact->is_on_disk) {
-      item.problem =
-          "It compiled, but its record could not be written to the cache; see that the disk has "
-          "room.";
-      item.artifact.reset();
-    }
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::missing_library) throw;
-    item.problem = error.what();
-    if (!error.details().empty()) item.problem += "\n" + error.details();
-  }
+/// Before any work starts. Where NVRTC is not installed, a remote may still have the kernels.
+void require_ready(const cache::Cache& cache, const std::vector<Item>& items) {
+  std::set<Target> wanted;
+  for (const std::size_t number : missing(items)) wanted.insert(items[number].request.target);
+  if (compiler::find() || cache.remote() == nullptr) require_supported(wanted);
+  require_folder(cache);
 }
 
-/// The first kernel of each architecture. What comes from disk needs no NVRTC, which takes longer
-/// to open than all the records to read; so it is asked what it supports only when the first
-/// record is found missing, and before there is more to compile.
-void make_first_of_each(Engine& engine, std::vector<Item>& items,
-                        const std::vector<Target>& targets, const cache::DiskCache& cache,
-                        Progress& progress) {
-  bool checked = false;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    make(engine, items[i]);
+std::string progress_text(const std::vector<Item>& items) {
+  const Counts counts = count(items);
+  return fmt::format("{} already there, {} failed", counts.cached, counts.failed);
+}
+
+/// The layers were looked into already, so the workers look in the folder alone. NVRTC is open by
+/// now, and each worker inherits that: it starts no thread, neither when it is opened nor later.
+void make_missing(cache::CacheOptions cache_options, std::vector<Item>& items, std::size_t jobs,
+                  const Interrupt& interrupt) {
+  const std::vector<std::size_t> numbers = missing(items);
+  Progress progress("precompile", static_cast<std::int64_t>(numbers.size()));
+  cache_options.layers.clear();
+  Engine engine({.cache = cache_options});  // each worker has it to itself; here it stays unused
+  const auto answered = [&](const Answer& answer) {
+    items[answer.piece].outcome =
+        answer.problem.empty() ? from_message(answer.text) : Outcome{.problem = answer.problem};
+    progress.now(progress_text(items));
     progress.advance();
-    const bool from_disk = items[i].artifact && items[i].artifact->origin == KernelOrigin::disk;
-    if (from_disk || checked) continue;
-    require_supported(targets);
-    require_usable(cache);
-    checked = true;
-  }
-}
-
-void make_rest(Engine& engine, std::vector<Item>& items, std::size_t first, Progress& progress) {
-  std::atomic<std::size_t> next = first;
-  std::exception_ptr stopped;
-  std::mutex mutex;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < items.size(); i = next++) {
-        make(engine, items[i]);
-        progress.advance();
-      }
-    } catch (...) {
-      next = items.size();
-      const std::lock_guard lock(mutex);
-      stopped = std::current_exception();
-    }
   };
-  {
-    std::vector<std::jthread> threads;
-    const std::size_t wanted = std::min<std::size_t>(
-        std::min(most_threads, std::thread::hardware_concurrency()), items.size() - first);
-    for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
-    work();
-  }
-  if (stopped) std::rethrow_exception(stopped);
+  run_in_processes(
+      {.pieces = numbers,
+       .workers = std::min(jobs, numbers.size()),
+       .work = [&](std::size_t number) { return to_message(make(engine, items[number].request)); },
+       .answered = answered,
+       .waiting = [&] { progress.now(progress_text(items)); }},
+      interrupt);
 }
 
-struct Summary {
-  std::int64_t compiled = 0, cached = 0, failed = 0;
-  double seconds = 0;
-  std::string directory;
-};
+/// A folder whose limit is below what was asked for does not keep it.
+void fail_what_has_left(const cache::DiskCache& folder, std::vector<Item>& items) {
+  for (Item& item : items) {
+    if (!item.outcome.origin || item.outcome.place != folder.directory()) continue;
+    const auto key = cache::Digest::from_hex(item.outcome.key);
+    std::error_code ignored;
+    if (key && std::filesystem::exists(folder.path_of(*key), ignored)) continue;
+    item.outcome = {.problem = fmt::format(
+                        "It left the cache again to make room for others: the folder keeps at most "
+                        "{}; raise JITBAG_CACHE_MAX_BYTES.",
+                        human_bytes(static_cast<double>(folder.max_bytes())))};
+  }
+}
 
-Summary summarise(const std::vector<Item>& items, const cache::DiskCache& cache, double seconds) {
-  Summary summary{.seconds = seconds, .directory = cache.directory().string()};
+void say_failures(const std::vector<Item>& items) {
   for (const Item& item : items) {
-    if (!item.artifact)
-      ++summary.failed;
-    else if (item.artifact->origin == KernelOrigin::compiled)
-      ++summary.compiled;
-    else
-      ++summary.cached;
+    if (!item.outcome.problem.empty())
+      say_error(fmt::format("{} for {}: {}", to_text(item.request.spec),
+                            to_text(item.request.target), item.outcome.problem));
   }
-  return summary;
 }
 
-Json kernel_json(const Item& item) {
-  Json json = {{"arch", to_text(item.specialisation.target)}, {"spec", to_text(item.spec)}};
-  if (!item.artifact) {
-    json["error"] = item.problem;
-    return json;
-  }
-  const Artifact& artifact = *item.artifact;
-  json["kernel_source"] = name(artifact.origin);
-  json["key"] = artifact.key;
-  json["cubin_bytes"] = artifact.cubin.size();
-  json["registers"] = artifact.registers;
-  json["spill_bytes"] = artifact.spill_bytes;
-  json["disk_ms"] = number(artifact.times.disk_ms);
-  json["compile_ms"] = number(artifact.times.compile_ms);
-  return json;
+/// Why nothing can be found where it might well be there.
+void say_if_keys_are_unknown(const cache::Cache& cache) {
+  if (!compiler::find() && cache.producers().empty())
+    say_error(
+        "No kernel can be looked up: NVRTC is not on this machine, and neither the cache folder "
+        "nor a layer says with which one its kernels were made; see `jitbag doctor`.");
 }
 
-void print_report(const Options& options, const std::vector<Target>& targets,
-                  const std::vector<Item>& items, const Summary& summary) {
-  if (!wants_json(options.json)) {
-    fmt::print("{} compiled, {} already there, {} failed, in {:.2f} s\n{}\n", summary.compiled,
-               summary.cached, summary.failed, summary.seconds, summary.directory);
-    return;
+/// The exit status, with what a person must know on standard error.
+int conclude(const Report& report) {
+  const Counts counts = count(report.items);
+  say_failures(report.items);
+  if (report.is_interrupted) {
+    say_error(fmt::format("Interrupted: {} done, {} left; run the same command to go on.",
+                          report.items.size() - counts.missing, counts.missing));
+    return exit_failed;
   }
-  Json json = {{"operator", options.kernels.operator_name}, {"jitbag_version", version}};
-  for (const Target& target : targets) json["architectures"].push_back(to_text(target));
-  json["compiled"] = summary.compiled;
-  json["cached"] = summary.cached;
-  json["failed"] = summary.failed;
-  json["seconds"] = number(summary.seconds);
-  json["cache_directory"] = summary.directory;
-  for (const Item& item : items) json["kernels"].push_back(kernel_json(item));
-  print_json(json);
+  if (report.aim == Aim::complete && counts.missing > 0) {
+    say_error(
+        fmt::format("{} of {} kernels are missing; compile them with the same command "
+                    "without --require-complete.",
+                    counts.missing, report.items.size()));
+    return exit_failed;
+  }
+  return counts.failed == 0 ? exit_done : exit_failed;
 }
 
 int run(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<Target> targets = targets_of(options.architectures);
-  std::vector<Item> items = items_of(options, targets);
-  const cache::DiskCache cache = folder();
-  Engine engine({.cache_directory = cache.directory()});
-  {
-    Progress progress("precompile", static_cast<std::int64_t>(items.size()));
-    make_first_of_each(engine, items, targets, cache, progress);
-    make_rest(engine, items, targets.size(), progress);
+  std::vector<Item> items = items_of(options);
+  const Aim aim = aim_of(options);
+  const cache::CacheOptions cache_options = cache_options_here();
+  Engine engine({.cache = cache_options});
+  const Interrupt interrupt;
+  look_up_all(engine, items, interrupt);
+  if (interrupt.count() == 0 && !missing(items).empty()) {
+    if (aim != Aim::make) {
+      say_if_keys_are_unknown(engine.cache());
+    } else {
+      require_ready(engine.cache(), items);
+      make_missing(cache_options, items, static_cast<std::size_t>(options.jobs), interrupt);
+      fail_what_has_left(*engine.cache().folder(), items);
+    }
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  const Summary summary = summarise(items, cache, elapsed.count());
-  if (summary.compiled > 0) require_usable(cache);
-  print_report(options, targets, items, summary);
-  for (const Item& item : items) {
-    if (!item.artifact) say_error(item.problem);
+  Report report{.items = items,
+                .aim = aim,
+                .seconds = elapsed.count(),
+                .is_interrupted = interrupt.count() > 0};
+  if (cache_options.directory) report.cache_directory = cache_options.directory->string();
+  print_report(report, options.json);
+  return conclude(report);
+}
+
+/// A manifest says all that these flags say.
+void require_consistent(const CLI::App& arguments, const Options& options) {
+  if (options.manifest.empty()) {
+    if (options.architectures.empty()) throw UsageError("--arch is required, or --manifest");
+    return;
   }
-  return summary.failed == 0 ? exit_done : exit_failed;
+  for (const char* flag : {"--operator", "--embedding-dim", "--layout", "--embedding-bag-size",
+                           "--dtype", "--id-type", "--offset-type", "--offsets-end", "--padding-id",
+                           "--bad-ids", "--addressing", "--expected-batch", "--strategy"})
+    refuse_beside(arguments, flag, "--manifest", "the manifest says it");
 }
 
 }  // namespace
@@ -228,19 +238,45 @@ Command add_precompile(CLI::App& program) {
   auto options = std::make_shared<Options>();
   arguments->option_defaults()->always_capture_default();
   arguments
-      ->add_option("--arch", options->architectures, "Architectures, such as sm_80,sm_90,sm_100")
+      ->add_option("--arch", options->architectures,
+                   "Architectures, such as sm_80,sm_90,sm_100; required without a manifest, and "
+                   "taken instead of its own with one")
       ->check(list_of(architecture()))
-      ->required()
       ->type_name("LIST")
       ->default_str("");
+  arguments
+      ->add_option("--manifest", options->manifest,
+                   "JSON file with the kernels, instead of the flags below; - is standard input")
+      ->type_name("FILE");
   add_kernel_flags(*arguments, options->kernels, Lists::allowed);
+  constexpr std::int64_t most_jobs = 1024;
+  arguments->add_option("--jobs", options->jobs, "Processes that compile at the same time")
+      ->check(whole_number(1, most_jobs))
+      ->type_name("N");
+  CLI::Option* dry_run = arguments->add_flag("--dry-run", options->dry_run,
+                                             "Say what would be compiled and what is there");
+  arguments
+      ->add_flag("--require-complete", options->require_complete,
+                 "Compile nothing; exit status 1, with a list, if a kernel is missing")
+      ->excludes(dry_run);
   arguments->add_flag("--json", options->json, "JSON on a terminal too");
   arguments->footer(
       "A LIST is one value or several with commas between them; every combination is compiled.\n"
+      "A manifest has the same names and one value or a list of each; numbers may be ranges:\n"
+      "  {\"jitbag_manifest\": 1, \"arch\": [\"sm_80\", \"sm_90\"], \"kernels\": [\n"
+      "    {\"embedding_dim\": {\"from\": 32, \"to\": 256, \"step\": 32},\n"
+      "     \"embedding_bag_size\": {\"from\": 1, \"to\": 64, \"times\": 2}, \"dtype\": "
+      "\"float16\"},\n"
+      "    {\"layout\": \"csr\", \"embedding_dim\": 128, \"padding_id\": [0, null]}]}\n"
+      "What is in the cache folder or a layer is not compiled again. Ctrl-C ends with what is\n"
+      "compiled by then kept; the same command goes on.\n"
       "The folder is $JITBAG_CACHE_DIR, else $XDG_CACHE_HOME/jitbag, else ~/.cache/jitbag.\n"
       "`jitbag bench` uses the same kernels: its padding id is 0, and it plans for its batch\n"
       "(--expected-batch).");
-  return {arguments, [options] { return run(*options); }};
+  return {arguments, [arguments, options] {
+            require_consistent(*arguments, *options);
+            return run(*options);
+          }};
 }
 
 }  // namespace jitbag::tools

@@ -1,10 +1,10 @@
 #include <spdlog/fmt/fmt.h>
 
-#include <fstream>
 #include <memory>
 
 #include "arguments.hpp"
 #include "command.hpp"
+#include "file.hpp"
 #include "jitbag/engine.hpp"
 #include "jitbag/error.hpp"
 #include "kernel_request.hpp"
@@ -20,16 +20,6 @@ struct Options {
   bool json = false;
   std::string cubin_file;
 };
-
-void write_file(const std::string& path, const std::vector<std::byte>& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file)
-    throw Error(ErrorKind::io_failed,
-                fmt::format("{} cannot be written; name a file in a folder of yours.", path));
-}
 
 void print_source(const Specialisation& specialisation, bool json) {
   if (!json) {
@@ -90,9 +80,9 @@ void print_info(const ForwardSpec& spec, const Specialisation& specialisation,
 }
 
 int run(const Options& options) {
-  const ForwardSpec spec = forward_specs(options.kernel).front();
-  const Specialisation kernel =
-      specialisation(spec, options.kernel, parse_target(options.architecture));
+  const KernelRequest request =
+      kernel_requests({kernel_lists(options.kernel, {parse_target(options.architecture)})}).front();
+  const Specialisation kernel = specialisation(request);
   if (!options.info && options.cubin_file.empty()) {
     print_source(kernel, options.json);
     return exit_done;
@@ -100,7 +90,7 @@ int run(const Options& options) {
   Engine engine;
   const Artifact artifact = engine.artifact(kernel);
   if (!options.cubin_file.empty()) write_file(options.cubin_file, artifact.cubin);
-  if (options.info) print_info(spec, kernel, artifact, options.json);
+  if (options.info) print_info(request.spec, kernel, artifact, options.json);
   return exit_done;
 }
 

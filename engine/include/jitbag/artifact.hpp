@@ -7,15 +7,16 @@
 
 namespace jitbag {
 
-/// Where a kernel came from.
-enum class KernelOrigin { memory, disk, compiled };
+/// Where a kernel came from: `disk` is a cache folder, the one that is written to or a layer.
+enum class KernelOrigin { memory, disk, bundle, remote, compiled };
 [[nodiscard]] std::string_view name(KernelOrigin origin);
 
 /// What each step of making a kernel took, in milliseconds; 0 for a step that was not needed.
 /// None of it is ever part of a launch.
 struct MakeTimes {
   double codegen_ms = 0;  ///< spec to source text and key
-  double disk_ms = 0;     ///< looking for the record, reading and verifying it
+  double disk_ms = 0;     ///< looking for the record in folder and layers, reading and verifying it
+  double remote_ms = 0;   ///< asking the remote for the record, and giving it the new one
   double open_ms = 0;     ///< opening the NVRTC library, once in a process
   double compile_ms = 0;  ///< NVRTC, source to cubin
   double load_ms = 0;     ///< cubin to a launchable function, in the driver
@@ -32,7 +33,8 @@ struct Artifact {
   int shared_bytes = 0;  ///< static shared memory per block
   int spill_bytes = 0;   ///< spill stores and loads; 0 in a kernel that fits
   KernelOrigin origin = KernelOrigin::compiled;
-  bool is_on_disk = false;  ///< whether a record of it is in the cache
+  std::string place;        ///< the folder, bundle or url it came from; empty when compiled
+  bool is_on_disk = false;  ///< whether a record of it is in the cache folder or a layer
   MakeTimes times;
 };
 

@@ -2,22 +2,22 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "jitbag/artifact.hpp"
+#include "jitbag/cache/cache.hpp"
+#include "jitbag/cache/explain.hpp"
 #include "jitbag/kernel.hpp"
 #include "jitbag/specialisation.hpp"
 
 namespace jitbag {
 
 struct EngineOptions {
-  /// Folder of the disk cache. Unset: $JITBAG_CACHE_DIR, else $XDG_CACHE_HOME/jitbag, else
-  /// ~/.cache/jitbag.
-  std::optional<std::filesystem::path> cache_directory = {};
-  /// Without it nothing is read from or written to disk.
-  bool use_disk = true;
+  /// The cache folder, the layers below it and the remote. Unset: what the environment says
+  /// (JITBAG_CACHE_DIR and the others, see jitbag/cache/cache.hpp). `cache::CacheOptions{}` has
+  /// none of them: nothing is read from or written to disk.
+  std::optional<cache::CacheOptions> cache = {};
   /// How long to wait for another process that compiles the same kernel before compiling it here.
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
@@ -28,7 +28,8 @@ struct ForwardChoice {
   std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
 };
 
-/// From spec to launchable kernel: memory, else disk, else NVRTC. One Engine serves any number of
+/// From spec to launchable kernel: memory, else disk (the cache folder, then the layers), else the
+/// remote, else NVRTC. One Engine serves any number of
 /// threads, streams, devices and contexts. Making one opens nothing: driver, NVRTC and cache folder
 /// are found when first needed.
 class Engine {
@@ -48,9 +49,21 @@ class Engine {
   /// A kernel of the caller's own, by the same path.
   [[nodiscard]] const Kernel& kernel(const KernelTemplate& kernel_template);
 
-  /// The machine code for a specialisation, from disk or NVRTC. Needs no driver and no GPU. Not
-  /// kept in memory.
+  /// The machine code for a specialisation, from disk, the remote or NVRTC. Needs no driver and no
+  /// GPU. Not kept in memory.
   [[nodiscard]] Artifact artifact(const Specialisation& specialisation);
+
+  /// The same, from the cache folder or a layer alone: nothing is compiled or asked for over the
+  /// network, and NVRTC is not opened.
+  [[nodiscard]] std::optional<Artifact> find(const Specialisation& specialisation);
+
+  /// Of all records in the cache folder and the layers the one whose key differs least from that of
+  /// the specialisation: why it was a miss. Reads every record. Nothing when there is none.
+  [[nodiscard]] std::optional<cache::NearestRecord::Answer> nearest(
+      const Specialisation& specialisation);
+
+  /// Where this engine looks for records and keeps them.
+  [[nodiscard]] const cache::Cache& cache() const noexcept;
 
   /// Throws Error(bad_id) for the first bad id that a finished launch with BadIds::report met
   /// in the calling thread's context, and forgets it. Does not synchronise: a launch still running

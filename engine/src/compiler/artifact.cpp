@@ -13,6 +13,10 @@ std::string_view name(KernelOrigin origin) {
       return "memory";
     case KernelOrigin::disk:
       return "disk";
+    case KernelOrigin::bundle:
+      return "bundle";
+    case KernelOrigin::remote:
+      return "remote";
     case KernelOrigin::compiled:
       return "compiled";
   }
@@ -87,8 +91,8 @@ bool is_whole(std::span<const std::byte> cubin, std::string_view entry) {
   constexpr char magic[] = {0x7f, 'E', 'L', 'F'};
   if (cubin.size() < 64 || std::memcmp(cubin.data(), magic, sizeof magic) != 0) return false;
   const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
-  const std::string symbol = '\0' + std::string(entry) + '\0';
-  return text.find(symbol) != std::string_view::npos;
+  const std::string code_section = ".text." + std::string(entry) + '\0';
+  return text.find(code_section) != std::string_view::npos;
 }
 
 std::vector<std::byte> to_payload(const Artifact& artifact) {

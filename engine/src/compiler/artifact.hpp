@@ -16,7 +16,7 @@ void read_resources(Artifact& artifact);
 /// The log without what differs from one run to the next, so that equal work gives equal records.
 [[nodiscard]] std::string stable_log(std::string_view log);
 
-/// Whether the machine code is an ELF file with a symbol of that name in it.
+/// Whether the machine code is an ELF file with the code of a kernel of that name in it.
 [[nodiscard]] bool is_whole(std::span<const std::byte> cubin, std::string_view entry);
 
 /// What a record keeps of an artifact, beside what its fields say.

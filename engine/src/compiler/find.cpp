@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
 #include "compiler/nvrtc.hpp"
+#include "jitbag/cache/environment.hpp"
 #include "jitbag/cache/key.hpp"
 
 namespace jitbag::compiler {
@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> split_path_variable(const char* variable) {
   std::vector<fs::path> folders;
-  const char* value = std::getenv(variable);
-  std::string_view rest = value ? value : "";
+  const std::string value = cache::environment(variable).value_or("");
+  std::string_view rest = value;
   while (!rest.empty()) {
     const std::size_t length = std::min(rest.find(':'), rest.size());
     if (length > 0) folders.emplace_back(rest.substr(0, length));
@@ -59,8 +59,8 @@ void add_python(std::vector<fs::path>& folders) {
     if (fs::exists(bin / "python3", ignored))
       add_pythons(folders, (bin / "../lib").lexically_normal());
   }
-  if (const char* home = std::getenv("HOME"); home && *home) {
-    add_pythons(folders, fs::path(home) / ".local/lib");
+  if (const auto home = cache::environment("HOME")) {
+    add_pythons(folders, fs::path(*home) / ".local/lib");
   }
   add_pythons(folders, "/usr/local/lib");
 }
@@ -80,7 +80,7 @@ void add_versioned_toolkits(std::vector<fs::path>& folders) {
 std::vector<fs::path> library_folders() {
   std::vector<fs::path> folders;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable); root && *root) add_toolkit(folders, root);
+    if (const auto root = cache::environment(variable)) add_toolkit(folders, *root);
   }
 #ifdef JITBAG_SETUP_FOLDER
   add_nvidia_packages(folders, JITBAG_SETUP_FOLDER);
@@ -124,9 +124,9 @@ bool is_library(const fs::path& path) {
 constexpr std::array library_names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
 std::optional<fs::path> find_file() {
-  if (const char* named = std::getenv("JITBAG_NVRTC"); named && *named) {
+  if (const auto named = cache::environment("JITBAG_NVRTC")) {
     std::error_code ignored;
-    return fs::is_regular_file(named, ignored) ? std::optional<fs::path>(named) : std::nullopt;
+    return fs::is_regular_file(*named, ignored) ? std::optional<fs::path>(*named) : std::nullopt;
   }
   if (auto loaded = already_loaded()) return loaded;
   for (const fs::path& folder : library_folders()) {
@@ -220,8 +220,8 @@ std::optional<Library> find() {
 
 std::vector<std::string> searched_places() {
   std::vector<std::string> places;
-  const char* named = std::getenv("JITBAG_NVRTC");
-  if (named && *named) return {fmt::format("{} (JITBAG_NVRTC)", named)};
+  if (const auto named = cache::environment("JITBAG_NVRTC"))
+    return {fmt::format("{} (JITBAG_NVRTC)", *named)};
   places.emplace_back("libraries this process has loaded");
   for (const fs::path& folder : library_folders()) {
     if (std::find(places.begin(), places.end(), folder.string()) == places.end()) {

@@ -1,9 +1,12 @@
 #include "runtime/artifacts.hpp"
 
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "compiler/artifact.hpp"
 #include "compiler/nvrtc.hpp"
+#include "jitbag/cache/folder_layer.hpp"
 #include "jitbag/error.hpp"
 
 namespace jitbag {
@@ -34,16 +37,37 @@ void warn(std::string_view sentence) {
   spdlog::warn("jitbag: {}", sentence);
 }
 
-std::optional<cache::DiskCache> open_disk(const EngineOptions& options) {
-  if (!options.use_disk) return {};
-  const auto folder =
-      options.cache_directory ? options.cache_directory : cache::default_directory();
-  if (folder) return cache::DiskCache(*folder, warn);
-  warn(
-      "No folder for the kernel cache: JITBAG_CACHE_DIR, XDG_CACHE_HOME and HOME are all unset, so "
-      "kernels are "
-      "kept in memory only; set JITBAG_CACHE_DIR.");
-  return {};
+KernelOrigin origin_of(cache::Place place) {
+  switch (place) {
+    case cache::Place::folder:
+      return KernelOrigin::disk;
+    case cache::Place::bundle:
+      return KernelOrigin::bundle;
+    case cache::Place::remote:
+      return KernelOrigin::remote;
+  }
+  return KernelOrigin::disk;
+}
+
+/// Everywhere that records are looked for, in order.
+std::string places(const cache::Cache& cache) {
+  std::vector<std::string> places;
+  if (cache.folder() != nullptr) places.push_back(cache.folder()->directory().string());
+  for (const auto& layer : cache.layers()) places.push_back(layer->where());
+  if (cache.remote() != nullptr) places.push_back(cache.remote()->where());
+  if (places.empty()) return "any cache, as none is used";
+  return fmt::format("{}", fmt::join(places, ", "));
+}
+
+/// What a record holds, if it is the whole kernel.
+std::optional<Artifact> artifact_of(const cache::Found& found, const std::string& entry) {
+  auto artifact = compiler::from_payload(found.record.payload, entry);
+  if (!artifact) return {};
+  artifact->key = found.record.key().hex();
+  artifact->origin = origin_of(found.place);
+  artifact->place = found.where;
+  artifact->is_on_disk = found.place != cache::Place::remote;
+  return artifact;
 }
 
 }  // namespace
@@ -69,7 +93,8 @@ struct Artifacts::Request {
 };
 
 Artifacts::Artifacts(const EngineOptions& options)
-    : disk_(open_disk(options)), patience_(options.patience) {}
+    : cache_(options.cache ? *options.cache : cache::options_from_environment(warn), warn),
+      patience_(options.patience) {}
 
 const std::optional<compiler::Library>& Artifacts::library() {
   std::call_once(library_found_, [this] { library_ = compiler::find(); });
@@ -79,36 +104,68 @@ const std::optional<compiler::Library>& Artifacts::library() {
 std::vector<std::string> Artifacts::compiler_builds() {
   if (library()) return {library()->build_id};
   std::vector<std::string> builds;
-  if (!disk_) return builds;
-  for (const cache::Producer& producer : disk_->producers()) builds.push_back(producer.id);
+  for (const cache::Producer& producer : cache_.producers()) builds.push_back(producer.id);
   return builds;
 }
 
 std::optional<Artifact> Artifacts::find(const Request& request) const {
-  if (!disk_) return {};
   for (const Request::Candidate& candidate : request.candidates) {
-    const auto record = disk_->find(candidate.key);
-    if (!record) continue;
-    auto artifact = compiler::from_payload(record->payload, request.entry);
+    const auto found = cache_.find(candidate.key);
+    if (!found) continue;
+    if (auto artifact = artifact_of(*found, request.entry)) return artifact;
+  }
+  return {};
+}
+
+std::optional<Artifact> Artifacts::fetch(const Request& request) const {
+  for (const Request::Candidate& candidate : request.candidates) {
+    const auto found = cache_.fetch(candidate.key);
+    if (!found) continue;
+    auto artifact = artifact_of(*found, request.entry);
     if (!artifact) continue;
-    artifact->key = candidate.key.hex();
-    artifact->origin = KernelOrigin::disk;
-    artifact->is_on_disk = true;
+    artifact->is_on_disk = cache_.store(found->record);
     return artifact;
   }
   return {};
 }
 
+void Artifacts::require_compiler(const Specialisation& specialisation) {
+  if (library()) return;
+  throw Error(ErrorKind::missing_library,
+              fmt::format("{} The kernel {} for {} is not in {}.", compiler::missing_sentence(),
+                          specialisation.name, to_text(specialisation.target), places(cache_)));
+}
+
 Artifact Artifacts::compile(const Specialisation& specialisation, const Request& request) {
+  require_compiler(specialisation);
   Artifact artifact = compiler::compile(specialisation, *library());
   const Request::Candidate& candidate = request.candidates.front();
   artifact.key = candidate.key.hex();
   artifact.origin = KernelOrigin::compiled;
-  if (disk_) {
-    artifact.is_on_disk = disk_->store({candidate.fields, compiler::to_payload(artifact)});
-    disk_->remember({library()->build_id, artifact.compiler});
-  }
+  const cache::Record record{candidate.fields, compiler::to_payload(artifact)};
+  const cache::Producer producer{library()->build_id, artifact.compiler};
+  artifact.is_on_disk = cache_.store(record);
+  cache_.remember(producer);
+  const auto publishing = Clock::now();
+  cache_.publish(record, producer);
+  artifact.times.remote_ms = milliseconds_since(publishing);
   return artifact;
+}
+
+/// What the folder and the layers do not have. Other processes that want it wait meanwhile.
+Artifact Artifacts::make(const Specialisation& specialisation, const Request& request) {
+  const auto waiting = Clock::now();
+  std::optional<cache::Claim> claim;
+  if (!request.candidates.empty()) claim = cache_.claim(request.candidates.front().key, patience_);
+  auto artifact = find(request);  // another process may have made it while this one waited
+  const double disk_ms = milliseconds_since(waiting);
+  const auto asking = Clock::now();
+  if (!artifact) artifact = fetch(request);
+  const double remote_ms = milliseconds_since(asking);
+  if (!artifact) artifact = compile(specialisation, request);
+  artifact->times.disk_ms += disk_ms;
+  if (cache_.remote() != nullptr) artifact->times.remote_ms += remote_ms;
+  return *artifact;
 }
 
 Artifact Artifacts::get(const Specialisation& specialisation) {
@@ -118,26 +175,39 @@ Artifact Artifacts::get(const Specialisation& specialisation) {
 
   const auto reading = Clock::now();
   auto artifact = find(request);
-  if (!artifact) {
-    if (!library()) throw Error(ErrorKind::missing_library, compiler::missing_sentence());
-    std::optional<cache::Claim> claim;
-    if (disk_) claim = disk_->claim(request.candidates.front().key, patience_);
-    artifact = find(request);  // another process may have made it while this one waited
-    const double disk_ms = milliseconds_since(reading);
-    if (!artifact) artifact = compile(specialisation, request);
-    artifact->times.disk_ms = disk_ms;
-  } else {
-    artifact->times.disk_ms = milliseconds_since(reading);
-  }
+  const double disk_ms = milliseconds_since(reading);
+  if (!artifact) artifact = make(specialisation, request);
+  artifact->times.disk_ms += disk_ms;
   artifact->times.codegen_ms = key_ms;
   return *artifact;
 }
 
+std::optional<Artifact> Artifacts::find(const Specialisation& specialisation) {
+  return find(Request(specialisation, compiler_builds()));
+}
+
 Artifact Artifacts::replace(const Specialisation& specialisation) {
-  if (!library()) throw Error(ErrorKind::missing_library, compiler::missing_sentence());
+  require_compiler(specialisation);
   const Request request(specialisation, {library()->build_id});
-  if (disk_) disk_->discard(request.candidates.front().key);
+  cache_.discard(request.candidates.front().key);
   return compile(specialisation, request);
+}
+
+std::optional<cache::NearestRecord::Answer> Artifacts::nearest(
+    const Specialisation& specialisation) {
+  auto builds = compiler_builds();
+  if (builds.empty()) builds.emplace_back("no NVRTC here");
+  cache::NearestRecord nearest(fields_of(specialisation, builds.front()));
+  const auto consider_all = [&nearest](const cache::Layer& layer) {
+    for (const cache::Digest& key : layer.keys()) {
+      if (const auto record = layer.find(key)) nearest.consider(record->fields, layer.where());
+    }
+  };
+  // As a layer, so that looking at every record does not count as using it.
+  if (const cache::DiskCache* folder = cache_.folder())
+    consider_all(cache::FolderLayer(folder->directory(), [](std::string_view) {}));
+  for (const auto& layer : cache_.layers()) consider_all(*layer);
+  return nearest.answer();
 }
 
 }  // namespace jitbag

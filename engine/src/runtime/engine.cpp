@@ -1,5 +1,6 @@
 #include "jitbag/engine.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
@@ -89,11 +90,12 @@ struct Engine::State {
       return device::load(std::move(artifact));
     };
     Artifact artifact = artifacts.get(specialisation);
+    const std::string record = fmt::format("{} in {}", artifact.key, artifact.place);
     if (artifact.origin == KernelOrigin::compiled) return with_codegen(std::move(artifact));
     try {
       return with_codegen(std::move(artifact));
     } catch (const Error& error) {
-      spdlog::warn("jitbag: the driver refused a cached kernel, which is compiled again. {}",
+      spdlog::warn("jitbag: The driver refused the record {}, which is compiled again: {}", record,
                    error.what());
       return with_codegen(artifacts.replace(specialisation));
     }
@@ -146,6 +148,18 @@ const Kernel& Engine::kernel(const KernelTemplate& kernel_template) {
 
 Artifact Engine::artifact(const Specialisation& specialisation) {
   return state_->artifacts.get(specialisation);
+}
+
+std::optional<Artifact> Engine::find(const Specialisation& specialisation) {
+  return state_->artifacts.find(specialisation);
+}
+
+std::optional<cache::NearestRecord::Answer> Engine::nearest(const Specialisation& specialisation) {
+  return state_->artifacts.nearest(specialisation);
+}
+
+const cache::Cache& Engine::cache() const noexcept {
+  return state_->artifacts.cache();
 }
 
 void Engine::check() {

@@ -50,7 +50,7 @@ class Cache {
   /// From the folder, else from the first layer that has it. Nothing is written anywhere but the
   /// time of use, in the folder.
   [[nodiscard]] std::optional<Found> find(const Digest& key) const;
-  /// From the remote; what it gives is kept in the folder.
+  /// From the remote. Keeps it nowhere.
   [[nodiscard]] std::optional<Found> fetch(const Digest& key) const;
 
   /// Keeps the record in the folder. True when it is there.
@@ -69,8 +69,9 @@ class Cache {
 
   /// Null without one.
   [[nodiscard]] const DiskCache* folder() const noexcept;
-  [[nodiscard]] const std::vector<std::unique_ptr<Layer>>& layers() const noexcept;
-  [[nodiscard]] const Remote* remote() const noexcept;
+  [[nodiscard]] const std::vector<std::unique_ptr<Layer>>& layers() const;
+  /// Null without one.
+  [[nodiscard]] const Remote* remote() const;
 
  private:
   struct State;

@@ -62,6 +62,8 @@ class Claim {
   int descriptor_ = -1;
 };
 
+class WarnOnce;
+
 /// A folder of records. Knows bytes and keys, and nothing of what they mean. Any number of threads
 /// and processes may use one folder. No method throws: a cache that cannot work is a cache that
 /// misses, with one warning.
@@ -126,10 +128,11 @@ class DiskCache {
   [[nodiscard]] Removed clear() const;
 
  private:
-  struct Once;
+  [[nodiscard]] bool is_allowed(std::size_t record_bytes) const;
+
   std::filesystem::path directory_;
   std::uint64_t max_bytes_;
-  std::shared_ptr<Once> once_;
+  std::shared_ptr<WarnOnce> warnings_;
 };
 
 }  // namespace jitbag::cache
