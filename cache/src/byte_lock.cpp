@@ -49,9 +49,8 @@ std::uint64_t claim_byte(const Digest& key) {
 ByteLock::ByteLock(const Folder& root, std::uint64_t byte, milliseconds patience) {
   Descriptor file =
       open_at(root.descriptor(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  if (!file) fail(root.path() / lock_name, "cannot be opened");
-  outcome_ = wait_for(file.get(), byte, patience);
-  if (outcome_ == LockOutcome::unsupported) reason_ = system_reason();
+  if (file) outcome_ = wait_for(file.get(), byte, patience);
+  reason_ = system_reason();
   if (outcome_ == LockOutcome::taken) descriptor_ = file.release();
 }
 

@@ -21,6 +21,7 @@ enum class LockOutcome {
   taken,
   in_vain,      ///< someone else still has it
   unsupported,  ///< the file system or the kernel knows no such locks
+  no_file,      ///< the file cannot be opened
 };
 
 /// One byte of a folder's file `lock`, held as long as this lives. The lock belongs to the open
@@ -28,14 +29,14 @@ enum class LockOutcome {
 /// process ends, however it ends.
 class ByteLock {
  public:
-  /// Waits for the byte, at most `patience`. Throws Trouble when the file cannot be opened.
+  /// Waits for the byte, at most `patience`.
   ByteLock(const Folder& root, std::uint64_t byte, std::chrono::milliseconds patience);
   ByteLock(const ByteLock&) = delete;
   ByteLock& operator=(const ByteLock&) = delete;
   ~ByteLock() { close(descriptor_); }
 
   [[nodiscard]] LockOutcome outcome() const { return outcome_; }
-  /// Why such locks do not work here.
+  /// Why no lock can be had here.
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
   /// Hands the lock over; whoever has it calls close().
@@ -44,7 +45,7 @@ class ByteLock {
 
  private:
   int descriptor_ = -1;
-  LockOutcome outcome_ = LockOutcome::unsupported;
+  LockOutcome outcome_ = LockOutcome::no_file;
   std::string reason_;
 };
 

@@ -131,6 +131,9 @@ void DiskCache::discard(const Digest& key) const {
 Claim DiskCache::claim(const Digest& key, std::chrono::milliseconds patience) const {
   return warnings_->attempt(Claim(), [&] {
     ByteLock lock(Folder::make(directory_), claim_byte(key), patience);
+    if (lock.outcome() == LockOutcome::no_file)
+      throw Trouble(fmt::format("{} cannot be opened ({})", (directory_ / lock_name).string(),
+                                lock.reason()));
     if (lock.outcome() == LockOutcome::in_vain)
       warnings_->say("in vain",
                      fmt::format("Another process has held the record {} for over {} ms; it is "

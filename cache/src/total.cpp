@@ -40,13 +40,16 @@ class TotalFile {
     ByteWriter writer(total_size);
     writer.add_number(total);
     writer.add_number(~total);
-    if (write_file(file_, writer.bytes())) return;
-    static_cast<void>(uninterrupted([&] { return ::ftruncate(file_.get(), 0); }));
+    if (!write_file(file_, writer.bytes()) || !cut_to(total_size))
+      static_cast<void>(cut_to(0));  // half a total is none
   }
 
  private:
   static Descriptor open(const Folder& root) {
     return open_at(root.descriptor(), total_name, O_RDWR | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  }
+  [[nodiscard]] bool cut_to(off_t size) const {
+    return uninterrupted([&] { return ::ftruncate(file_.get(), size); }) == 0;
   }
   void replace(const Folder& root) {
     root.remove(total_name);

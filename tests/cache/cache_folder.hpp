@@ -1,13 +1,16 @@
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -56,6 +59,19 @@ inline void write_content(const std::filesystem::path& path, std::string_view co
   std::ofstream(path, std::ios::binary | std::ios::trunc)
       .write(content.data(), static_cast<std::streamsize>(content.size()));
   std::filesystem::permissions(path, std::filesystem::perms(0600));
+}
+
+/// Sets a time of change back.
+inline void set_age(const std::filesystem::path& path, std::time_t seconds) {
+  const timespec time{std::time(nullptr) - seconds, 0};
+  const timespec times[] = {{0, UTIME_OMIT}, time};
+  if (::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0)
+    throw std::runtime_error("the time of " + path.string() + " cannot be set");
+}
+
+inline std::time_t age_of(const std::filesystem::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? std::time(nullptr) - info.st_mtime : -1;
 }
 
 inline unsigned mode_of(const std::filesystem::path& path) {

@@ -1,5 +1,6 @@
 // Once: whoever makes a record claims its key, and nobody can keep it for ever.
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <chrono>
@@ -19,6 +20,7 @@
 namespace jitbag::cache {
 namespace {
 
+namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using test::CacheFolder;
 using test::sample;
@@ -87,6 +89,48 @@ TEST_CASE("sixteen processes that want one record make it once") {
   for (int i = 0; i < 16; ++i) start.open();
   for (test::Child& child : children) CHECK(child.wait() == 0);
   CHECK(making.visits() == 1);
+}
+
+TEST_CASE("eight processes on a folder that does not exist make one record (field finding 1)") {
+  CacheFolder folder;
+  const fs::path deep = folder.path() / "new" / "cache";
+  const Counter making;
+  const test::Gate start;
+  std::vector<test::Child> children;
+  for (int i = 0; i < 8; ++i) {
+    children.emplace_back([&] {
+      if (!start.wait()) return 1;
+      int warnings = 0;
+      const DiskCache cache(deep, [&](std::string_view) { ++warnings; });
+      get_or_make(cache, sample("a"), making);
+      return cache.find(sample("a").key()) == sample("a") && warnings == 0 ? 0 : 2;
+    });
+  }
+  for (int i = 0; i < 8; ++i) start.open();
+  for (test::Child& child : children) CHECK(child.wait() == 0);
+  CHECK(making.visits() == 1);
+}
+
+TEST_CASE("the lock is one file over a thousand claims, stores and discards (field finding 4)") {
+  CacheFolder folder;
+  const auto inode = [&] {
+    struct stat info {};
+    return ::stat((folder.path() / "lock").c_str(), &info) == 0 ? info.st_ino : 0;
+  };
+  { const Claim claim = folder.cache().claim(sample("a").key(), 0ms); }
+  const auto first = inode();
+  REQUIRE(first != 0);
+  for (int i = 0; i < 1000; ++i) {
+    const Claim claim = folder.cache().claim(sample(std::to_string(i % 7)).key(), 0ms);
+    if (i % 50 == 0) {
+      CHECK(folder.cache().store(sample("a")));
+      folder.cache().discard(sample("a").key());
+      static_cast<void>(folder.cache().prune({.max_bytes = 1}));
+    }
+    if (i % 100 == 0) static_cast<void>(folder.cache().clear());
+  }
+  CHECK(inode() == first);
+  CHECK(folder.warnings().empty());
 }
 
 TEST_CASE("processes hold one key's claim one at a time") {
@@ -200,7 +244,10 @@ TEST_CASE("a holder that is stopped costs patience, and the record is made all t
     const Claim in_vain = folder.cache().claim(sample("a").key(), 30ms);
     CHECK(folder.cache().store(sample("a")));
   }
-  CHECK(folder.warnings().size() == 1);
+  REQUIRE(folder.warnings().size() == 1);
+  CHECK(folder.warnings()[0] == "Another process has held the record " +
+                                    folder.cache().path_of(sample("a").key()).string() +
+                                    " for over 30 ms; it is made here too.");
   CHECK(folder.cache().find(sample("a").key()) == sample("a"));
 }
 

@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::CacheFolder;
 using test::sample;
+using test::set_age;
 
 /// Sets an environment variable, or takes it away, for as long as this lives.
 class Variable {
@@ -42,12 +43,6 @@ class Variable {
   const char* name_;
   std::optional<std::string> old_;
 };
-
-void set_age(const fs::path& path, std::time_t seconds) {
-  const timespec time{std::time(nullptr) - seconds, 0};
-  const timespec times[] = {time, time};
-  REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) == 0);
-}
 
 TEST_CASE("the folder is JITBAG_CACHE_DIR, else below XDG_CACHE_HOME, else below HOME, else none") {
   const auto with = [](const char* own, const char* caches, const char* home) {
