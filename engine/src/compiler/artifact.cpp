@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
+
+#include "compiler/cubin.hpp"
 
 namespace jitbag {
 
@@ -87,14 +88,6 @@ std::string stable_log(std::string_view log) {
   return kept;
 }
 
-bool is_whole(std::span<const std::byte> cubin, std::string_view entry) {
-  constexpr char magic[] = {0x7f, 'E', 'L', 'F'};
-  if (cubin.size() < 64 || std::memcmp(cubin.data(), magic, sizeof magic) != 0) return false;
-  const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
-  const std::string code_section = ".text." + std::string(entry) + '\0';
-  return text.find(code_section) != std::string_view::npos;
-}
-
 std::vector<std::byte> to_payload(const Artifact& artifact) {
   std::vector<std::byte> payload;
   append(payload, artifact.compiler);
@@ -107,7 +100,7 @@ std::optional<Artifact> from_payload(std::span<const std::byte> payload, std::st
   Artifact artifact;
   auto description = take(payload);
   auto log = description ? take(payload) : std::nullopt;
-  if (!log || !is_whole(payload, entry)) return {};
+  if (!log || !has_kernel(payload, entry)) return {};
   artifact.cubin.assign(payload.begin(), payload.end());
   artifact.entry = entry;
   artifact.compiler = std::move(*description);

@@ -16,9 +16,6 @@ void read_resources(Artifact& artifact);
 /// The log without what differs from one run to the next, so that equal work gives equal records.
 [[nodiscard]] std::string stable_log(std::string_view log);
 
-/// Whether the machine code is an ELF file with the code of a kernel of that name in it.
-[[nodiscard]] bool is_whole(std::span<const std::byte> cubin, std::string_view entry);
-
 /// What a record keeps of an artifact, beside what its fields say.
 [[nodiscard]] std::vector<std::byte> to_payload(const Artifact& artifact);
 [[nodiscard]] std::optional<Artifact> from_payload(std::span<const std::byte> payload,

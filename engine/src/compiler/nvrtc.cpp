@@ -12,6 +12,7 @@
 #include <set>
 
 #include "compiler/artifact.hpp"
+#include "compiler/cubin.hpp"
 #include "jitbag/error.hpp"
 
 namespace jitbag::compiler {
@@ -222,7 +223,7 @@ Artifact compile(const Specialisation& specialisation, const Library& library) {
   artifact.cubin = program.cubin();
   artifact.times.compile_ms = milliseconds_since(compiling);
 
-  if (!is_whole(artifact.cubin, specialisation.entry)) {
+  if (!has_kernel(artifact.cubin, specialisation.entry)) {
     throw Error(
         ErrorKind::compile_failed,
         fmt::format("{} compiled for {}, but no kernel named {} is in it; declare it extern \"C\" "
