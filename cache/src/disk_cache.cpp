@@ -85,7 +85,7 @@ std::optional<Record> DiskCache::find(const Digest& key) const {
     if (!shard) return {};
     RecordLook look = look_at_record(*shard, key, Use::noted);
     if (!look.problem.empty())
-      warnings_->say(look.foreign ? "foreign record" : "damage " + key.hex(),
+      warnings_->say(look.flaw == Flaw::foreign ? "foreign record" : "damage " + key.hex(),
                      fmt::format("The record {} is not used and will be replaced: {}",
                                  path_of(key).string(), look.problem));
     return std::move(look.record);

@@ -32,6 +32,7 @@ void remove_one(const Folder& records, const Entry& entry, Evicted& evicted) {
   const std::string name = shard_name(entry.key) + "/" + record_name(entry.key);
   const auto info = records.information(name);
   if (info && last_used(*info) != entry.last_used) return;
+  if (info && !S_ISREG(info->st_mode)) return;  // damage, and no bytes: prune removes it
   if (info && ::unlinkat(records.descriptor(), name.c_str(), 0) == 0) {
     ++evicted.records;
     evicted.bytes += entry.bytes;

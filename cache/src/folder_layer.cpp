@@ -47,7 +47,7 @@ std::optional<Record> FolderLayer::find(const Digest& key) const {
     if (!shard) return {};
     RecordLook look = look_at_record(*shard, key, Use::unnoted);
     if (!look.problem.empty())
-      state_->warnings.say(look.foreign ? "foreign record" : "damage " + key.hex(),
+      state_->warnings.say(look.flaw == Flaw::foreign ? "foreign record" : "damage " + key.hex(),
                            fmt::format("The record {} is not used: {}",
                                        record_path(directory_, key).string(), look.problem));
     return std::move(look.record);

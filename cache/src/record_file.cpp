@@ -49,24 +49,25 @@ FileLook look_at(const Folder& folder, const std::string& name, std::size_t limi
   if (!file) {
     if (errno == ENOENT) return {};
     if (errno == ELOOP) return {{}, "is a symbolic link"};
-    return {{}, fmt::format("cannot be opened ({})", system_reason())};
+    return {{}, fmt::format("cannot be opened ({})", system_reason()), Flaw::unreadable};
   }
   struct stat info {};
   if (::fstat(file.get(), &info) != 0)
-    return {{}, fmt::format("cannot be looked at ({})", system_reason())};
+    return {{}, fmt::format("cannot be looked at ({})", system_reason()), Flaw::unreadable};
   if (!S_ISREG(info.st_mode)) return {{}, kind_of(info)};
-  if (const auto problem = privacy_problem(info, folder.trust())) return {{}, *problem, true};
+  if (const auto problem = privacy_problem(info, folder.trust()))
+    return {{}, *problem, Flaw::foreign};
   if (std::cmp_greater(info.st_size, limit))
     return {{}, fmt::format("has {} bytes, more than the {} allowed", info.st_size, limit)};
   auto bytes = read_file(file, static_cast<std::size_t>(info.st_size));
-  if (!bytes) return {{}, fmt::format("cannot be read ({})", system_reason())};
+  if (!bytes) return {{}, fmt::format("cannot be read ({})", system_reason()), Flaw::unreadable};
   if (use == Use::noted) note_use(file, info);
   return {std::move(bytes), {}};
 }
 
 RecordLook look_at_record(const Folder& shard, const Digest& key, Use use) {
   const FileLook look = look_at(shard, record_name(key), largest_record, use);
-  if (!look.problem.empty()) return {{}, 0, fmt::format("It {}.", look.problem), look.foreign};
+  if (!look.problem.empty()) return {{}, 0, fmt::format("It {}.", look.problem), look.flaw};
   if (!look.bytes) return {};
   Decoded decoded = decode(*look.bytes);
   if (!decoded.record) return {{}, 0, std::move(decoded.problem)};

@@ -21,11 +21,17 @@ inline constexpr const char* records_name = "records";
 [[nodiscard]] std::filesystem::path record_path(const std::filesystem::path& root,
                                                 const Digest& key);
 
+enum class Flaw {
+  damaged,     ///< it is of no use to anyone
+  foreign,     ///< someone else could have written it
+  unreadable,  ///< it may be whole: the file system would not say
+};
+
 /// What one look at a file gave. No problem and no bytes: there is no file.
 struct FileLook {
   std::optional<std::vector<std::byte>> bytes;
   std::string problem;  ///< a clause about the file
-  bool foreign = false;
+  Flaw flaw = Flaw::damaged;
 };
 
 /// Whether a look is noted as a use of the file: its time of change becomes now, if that was over a
@@ -40,7 +46,7 @@ struct RecordLook {
   std::optional<Record> record;
   std::size_t bytes = 0;
   std::string problem;  ///< a sentence
-  bool foreign = false;
+  Flaw flaw = Flaw::damaged;
 };
 
 [[nodiscard]] RecordLook look_at_record(const Folder& shard, const Digest& key, Use use);

@@ -36,11 +36,12 @@ void remove_record(const Folder& root, const Digest& key) {
   if (const auto shard = open_shard(root, key)) shard->remove(record_name(key));
 }
 
-/// Takes out of the list what is damaged, and gives it.
+/// Takes out of the list what is of no use, and gives it. What only cannot be read now stays.
 std::vector<Entry> take_damaged(const Folder& root, std::vector<Entry>& entries) {
   std::vector<Entry> damaged;
   std::erase_if(entries, [&](const Entry& entry) {
-    if (look_at_entry(root, entry.key).problem.empty()) return false;
+    const RecordLook look = look_at_entry(root, entry.key);
+    if (look.problem.empty() || look.flaw == Flaw::unreadable) return false;
     damaged.push_back(entry);
     return true;
   });
