@@ -61,6 +61,10 @@ inline void write_content(const std::filesystem::path& path, std::string_view co
   std::filesystem::permissions(path, std::filesystem::perms(0600));
 }
 
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 /// Sets a time of change back.
 inline void set_age(const std::filesystem::path& path, std::time_t seconds) {
   const timespec time{std::time(nullptr) - seconds, 0};
