@@ -40,11 +40,12 @@ class Connection {
     }
     return true;
   }
-  /// Waits until the other side has gone.
-  void wait_for_the_end() const {
-    char ignored = 0;
-    while (::recv(socket_, &ignored, 1, 0) == 1) {
-    }
+  /// So many bytes, or what there is of them.
+  [[nodiscard]] std::string body(std::size_t size) const {
+    std::string text(size, '\0');
+    const ssize_t read = ::recv(socket_, text.data(), size, MSG_WAITALL);
+    text.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+    return text;
   }
 
  private:
