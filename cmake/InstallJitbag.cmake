@@ -22,4 +22,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/jitbagConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/jitbagConfig.cmake
               ${PROJECT_BINARY_DIR}/jitbagConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindZstd.cmake
         DESTINATION ${jitbag_package_folder})

@@ -84,6 +84,9 @@ missing_packages() {
   has_header catch2/catch_all.hpp catch2/catch.hpp || printf 'catch2\n'
   has_header CLI/CLI.hpp || printf 'libcli11-dev\n'
   has_header openssl/evp.h || printf 'libssl-dev\n'
+  { has_header zstd.h && has_library zstd; } || printf 'libzstd-dev\n'
+  has_header curl/curl.h || printf 'libcurl4-openssl-dev\n'
+  PATH=$PATH:/usr/sbin has_program nginx || printf 'nginx-light\n' # for the tests of the remote
   { has_header boost/context/fiber.hpp && has_library boost_context; } ||
     printf 'libboost-context-dev\n'
   has_program python3 || printf 'python3\n'

@@ -15,13 +15,19 @@ namespace jitbag::cache {
 /// Says each kind of thing once, one thread at a time.
 class WarnOnce {
  public:
-  /// `unusable` makes a sentence of the reason why something could not be done.
+  explicit WarnOnce(Warn warn) : warn_(std::move(warn)) {}
+  /// `unusable` makes a sentence of the reason why something could not be done, for `attempt`.
   WarnOnce(Warn warn, std::function<std::string(std::string_view reason)> unusable)
       : warn_(std::move(warn)), unusable_(std::move(unusable)) {}
 
   void say(const std::string& kind, std::string_view sentence) {
     const std::lock_guard lock(mutex_);
     if (said_.insert(kind).second && warn_) warn_(sentence);
+  }
+  /// That kind of thing is over: the next one is said again.
+  void forget(const std::string& kind) {
+    const std::lock_guard lock(mutex_);
+    said_.erase(kind);
   }
 
   [[nodiscard]] std::string unusable(std::string_view reason) const { return unusable_(reason); }

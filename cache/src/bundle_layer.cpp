@@ -1,0 +1,76 @@
+#include "jitbag/cache/bundle_layer.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "warn_once.hpp"
+
+namespace jitbag::cache {
+
+/// The bundle, once someone has looked for it.
+struct BundleLayer::State {
+  State(std::optional<TrustedKey> key, Warn warn)
+      : trusted(std::move(key)), warnings(std::move(warn)) {}
+
+  const std::optional<TrustedKey> trusted;
+  WarnOnce warnings;
+  std::once_flag looked;
+  std::optional<Bundle> bundle;
+
+  /// What the action makes of the bundle. Where that fails, one warning and the other result.
+  template <class Result, class Action>
+  Result with_bundle(const std::filesystem::path& path, Result otherwise,
+                     Action&& action) noexcept {
+    try {
+      std::call_once(looked, [&] { open(path); });
+      if (bundle) return action(*bundle);
+    } catch (const std::exception& problem) {
+      complain(problem.what());
+    } catch (...) {
+      complain("A bundle is not used: something unknown went wrong.");
+    }
+    return otherwise;
+  }
+
+ private:
+  /// Opened once and for all: one that cannot be used is not tried again at every look.
+  void open(const std::filesystem::path& path) noexcept {
+    try {
+      bundle = Bundle::open(path, trusted);
+    } catch (const std::exception& problem) {
+      complain(problem.what());
+    }
+  }
+  void complain(const char* sentence) noexcept {
+    try {
+      warnings.say("unusable", sentence);
+    } catch (...) {
+      // Without the memory for a sentence, or with a callback that throws, there is no one to tell.
+    }
+  }
+};
+
+BundleLayer::BundleLayer(std::filesystem::path path, std::optional<TrustedKey> trusted, Warn warn)
+    : path_(std::move(path)),
+      state_(std::make_shared<State>(std::move(trusted), std::move(warn))) {}
+
+std::optional<Record> BundleLayer::find(const Digest& key) const {
+  return state_->with_bundle(path_, std::optional<Record>{},
+                             [&](const Bundle& bundle) { return bundle.find(key); });
+}
+
+std::vector<Digest> BundleLayer::keys() const {
+  return state_->with_bundle(path_, std::vector<Digest>{}, [](const Bundle& bundle) {
+    std::vector<Digest> keys;
+    keys.reserve(bundle.size());
+    for (const Bundle::Entry& entry : bundle.entries()) keys.push_back(entry.key);
+    return keys;
+  });
+}
+
+std::vector<Producer> BundleLayer::producers() const {
+  return state_->with_bundle(path_, std::vector<Producer>{},
+                             [](const Bundle& bundle) { return bundle.producers(); });
+}
+
+}  // namespace jitbag::cache
