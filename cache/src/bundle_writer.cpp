@@ -60,7 +60,7 @@ class NewBundle {
   [[nodiscard]] std::uint64_t written() const { return written_; }
 
   void write(std::span<const std::byte> bytes) {
-    if (!write_file(file_, bytes)) refuse(path_, system_reason());
+    if (!write_file(file_, bytes, written_)) refuse(path_, system_reason());
     written_ += bytes.size();
   }
 

@@ -42,12 +42,13 @@ std::optional<std::vector<std::byte>> read_file(const Descriptor& file, std::siz
   return bytes;
 }
 
-bool write_file(const Descriptor& file, std::span<const std::byte> bytes) {
+bool write_file(const Descriptor& file, std::span<const std::byte> bytes, std::uint64_t offset) {
   std::size_t done = 0;
   while (done < bytes.size()) {
     const auto rest = bytes.subspan(done);
-    const ssize_t count = uninterrupted(
-        [&] { return ::pwrite(file.get(), rest.data(), rest.size(), static_cast<off_t>(done)); });
+    const ssize_t count = uninterrupted([&] {
+      return ::pwrite(file.get(), rest.data(), rest.size(), static_cast<off_t>(offset + done));
+    });
     if (count < 0) return false;
     done += static_cast<std::size_t>(count);
   }

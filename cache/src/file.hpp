@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -64,8 +65,9 @@ auto uninterrupted(Call&& call) {
 [[nodiscard]] std::optional<std::vector<std::byte>> read_file(const Descriptor& file,
                                                               std::size_t size);
 
-/// Writes from the start. False: see errno.
-[[nodiscard]] bool write_file(const Descriptor& file, std::span<const std::byte> bytes);
+/// Writes from `offset` on. False: see errno.
+[[nodiscard]] bool write_file(const Descriptor& file, std::span<const std::byte> bytes,
+                              std::uint64_t offset = 0);
 
 /// Has the kernel write the file out. True also where the file system does not know how.
 [[nodiscard]] bool sync_file(const Descriptor& file);
