@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2016 # backquotes name commands in messages
 # Every test of the release build, then the library's own tests once more under the address and
-# undefined-behaviour sanitizers. Tests that need a GPU are left out where there is none.
+# undefined-behaviour sanitizers, and those of the cache under the thread sanitizer. Tests that need a GPU are left out where there is none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -20,6 +20,12 @@ fi
 printf 'test: All tests of the release build.\n'
 run_tests release ${without_gpu_tests[@]+"${without_gpu_tests[@]}"}
 
-scripts/build.sh debug -DJITBAG_BUILD_EXAMPLES=OFF -DJITBAG_BUILD_BENCHMARKS=OFF
+scripts/build.sh debug -DJITBAG_BUILD_EXAMPLES=OFF -DJITBAG_BUILD_BENCHMARKS=OFF -- \
+  jitbag_unit_tests jitbag_cache_tests jitbag_remote_tests jitbag_simt_tests
 printf 'test: The unit, cache and simt tests under the address and undefined-behaviour sanitizers.\n'
 run_tests debug --label-regex '^(unit|cache|simt)$'
+
+scripts/build.sh thread -DJITBAG_BUILD_EXAMPLES=OFF -DJITBAG_BUILD_BENCHMARKS=OFF -- \
+  jitbag_cache_tests jitbag_remote_tests
+printf 'test: The cache tests under the thread sanitizer.\n'
+run_tests thread --label-regex '^cache$'

@@ -30,7 +30,7 @@ Footer read_footer(const BundleFile& file) {
   const Bytes end = file.read(file.size() - bundle_format::footer_size, bundle_format::footer_size);
   auto footer = bundle_format::decode_footer(end, file.size());
   if (!footer) file.refuse("its end is not that of a whole bundle");
-  return std::move(*footer);
+  return *footer;
 }
 
 void require_signature(const BundleFile& file, const Footer& footer, const TrustedKey& trusted) {
@@ -165,8 +165,7 @@ Bundle Bundle::open(const std::filesystem::path& path, const std::optional<Trust
     require_signature(file, footer, *trusted);
     vouched = State::Vouched{read_producers(file, footer), read_index(file, footer)};
   }
-  return Bundle(
-      std::make_shared<const State>(State{std::move(file), std::move(footer), std::move(vouched)}));
+  return Bundle(std::make_shared<const State>(State{std::move(file), footer, std::move(vouched)}));
 }
 
 const std::filesystem::path& Bundle::path() const noexcept {

@@ -16,18 +16,6 @@ namespace {
   throw Error(fmt::format("The bundle {} is not used: {}.", path.string(), clause));
 }
 
-void require_no_other_writer(const std::filesystem::path& path, const struct stat& info) {
-  const uid_t user = ::geteuid();
-  if (info.st_uid != user && info.st_uid != 0)
-    refuse_file(path, fmt::format("it belongs to user {}, neither to user {} nor to root; copy it, "
-                                  "or have it signed and name the key to trust",
-                                  info.st_uid, user));
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    refuse_file(path, fmt::format("it can be written by other users (mode {:04o}); run `chmod "
-                                  "go-w`, or have it signed and name the key to trust",
-                                  info.st_mode & 07777u));
-}
-
 }  // namespace
 
 BundleFile::BundleFile(const std::filesystem::path& path, Writers writers)
@@ -37,7 +25,10 @@ BundleFile::BundleFile(const std::filesystem::path& path, Writers writers)
   if (::fstat(file_.get(), &info) != 0)
     refuse_file(path_, fmt::format("it cannot be looked at ({})", system_reason()));
   if (!S_ISREG(info.st_mode)) refuse_file(path_, "it is not a plain file");
-  if (writers == Writers::this_user_and_root) require_no_other_writer(path_, info);
+  if (writers == Writers::this_user_and_root)
+    if (const auto problem = privacy_problem(info, Trust::own_and_roots))
+      refuse_file(path_, fmt::format("it {}; copy it, or have it signed and name the key to trust",
+                                     *problem));
   size_ = static_cast<std::uint64_t>(info.st_size);
 }
 

@@ -21,32 +21,17 @@ struct BundleLayer::State {
   template <class Result, class Action>
   Result with_bundle(const std::filesystem::path& path, Result otherwise,
                      Action&& action) noexcept {
-    try {
+    return warnings.attempt(otherwise, [&] {
       std::call_once(looked, [&] { open(path); });
-      if (bundle) return action(*bundle);
-    } catch (const std::exception& problem) {
-      complain(problem.what());
-    } catch (...) {
-      complain("A bundle is not used: something unknown went wrong.");
-    }
-    return otherwise;
+      return bundle ? action(*bundle) : otherwise;
+    });
   }
 
  private:
   /// Opened once and for all: one that cannot be used is not tried again at every look.
   void open(const std::filesystem::path& path) noexcept {
-    try {
-      bundle = Bundle::open(path, trusted);
-    } catch (const std::exception& problem) {
-      complain(problem.what());
-    }
-  }
-  void complain(const char* sentence) noexcept {
-    try {
-      warnings.say("unusable", sentence);
-    } catch (...) {
-      // Without the memory for a sentence, or with a callback that throws, there is no one to tell.
-    }
+    bundle = warnings.attempt(std::optional<Bundle>{},
+                              [&] { return std::optional(Bundle::open(path, trusted)); });
   }
 };
 

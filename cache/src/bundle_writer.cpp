@@ -99,8 +99,7 @@ Stored stored_form(const Compressor& compressor, Bytes record) {
 
 std::vector<Digest> sorted_once(std::vector<Digest> keys) {
   std::ranges::sort(keys, {}, &Digest::bytes);
-  const auto repeated = std::ranges::unique(keys);
-  keys.erase(repeated.begin(), repeated.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
 }
 
@@ -117,8 +116,8 @@ std::vector<Producer> sorted_once(std::vector<Producer> producers, const fs::pat
     return std::pair(std::string_view(producer.id), std::string_view(producer.description));
   };
   std::ranges::sort(producers, {}, both);
-  const auto repeated = std::ranges::unique(producers, {}, &Producer::id);
-  producers.erase(repeated.begin(), repeated.end());
+  const auto same_id = [](const Producer& a, const Producer& b) { return a.id == b.id; };
+  producers.erase(std::unique(producers.begin(), producers.end(), same_id), producers.end());
   return producers;
 }
 

@@ -12,7 +12,9 @@
 #include "eviction.hpp"
 #include "folder.hpp"
 #include "jitbag/cache/environment.hpp"
+#include "limits.hpp"
 #include "producer_files.hpp"
+#include "producer_rules.hpp"
 #include "record_file.hpp"
 #include "total.hpp"
 #include "warn_once.hpp"
@@ -110,12 +112,12 @@ bool DiskCache::store(const Record& record) const {
 
 bool DiskCache::is_allowed(std::size_t record_bytes) const {
   const std::uint64_t allowed =
-      max_bytes_ == 0 ? record_limit : std::min<std::uint64_t>(record_limit, max_bytes_);
+      max_bytes_ == 0 ? largest_record : std::min<std::uint64_t>(largest_record, max_bytes_);
   if (record_bytes <= allowed) return true;
   warnings_->say("too large",
                  fmt::format("A record of {} bytes is not kept in {}: at most {} are allowed{}.",
                              record_bytes, directory_.string(), allowed,
-                             allowed < record_limit ? "; raise JITBAG_CACHE_MAX_BYTES" : ""));
+                             allowed < largest_record ? "; raise JITBAG_CACHE_MAX_BYTES" : ""));
   return false;
 }
 
@@ -150,7 +152,7 @@ Claim DiskCache::claim(const Digest& key, std::chrono::milliseconds patience) co
 
 void DiskCache::remember(const Producer& producer) const {
   warnings_->attempt(false, [&] {
-    if (!is_producer_id(producer.id)) {
+    if (!is_valid_producer_id(producer.id)) {
       warnings_->say(
           "producer id",
           fmt::format("The producer \"{}\" is not remembered in {}: an id has 1 to {} of "
@@ -159,9 +161,9 @@ void DiskCache::remember(const Producer& producer) const {
       return false;
     }
     const Folder folder = Folder::make(directory_).make_inside(producers_name);
-    if (look_at(folder, producer.id, longest_description, Use::unnoted).bytes) return true;
+    if (look_at(folder, producer.id, longest_producer_description, Use::unnoted).bytes) return true;
     folder.remove_leftovers();
-    folder.publish(producer.id, std::as_bytes(std::span(shortened(producer.description))));
+    folder.publish(producer.id, std::as_bytes(std::span(kept_description(producer.description))));
     return true;
   });
 }

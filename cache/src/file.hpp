@@ -65,7 +65,7 @@ auto uninterrupted(Call&& call) {
 [[nodiscard]] std::optional<std::vector<std::byte>> read_file(const Descriptor& file,
                                                               std::size_t size);
 
-/// Writes from `offset` on. False: see errno.
+/// Writes at that place. False: see errno.
 [[nodiscard]] bool write_file(const Descriptor& file, std::span<const std::byte> bytes,
                               std::uint64_t offset = 0);
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <tuple>
 
+#include "producer_rules.hpp"
 #include "record_file.hpp"
 #include "record_list.hpp"
 
@@ -16,28 +17,11 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-bool is_producer_id(std::string_view id) {
-  const auto allowed = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  return !id.empty() && id.size() <= longest_producer_id && id != "." && id != ".." &&
-         std::ranges::all_of(id, allowed);
-}
-
-std::string_view shortened(std::string_view text) {
-  if (text.size() <= longest_description) return text;
-  std::size_t end = longest_description;
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; };
-  while (end > 0 && continues(text[end])) --end;
-  return text.substr(0, end);
-}
-
 std::vector<std::string> producer_files(const Folder& producers) {
   using Time = std::chrono::system_clock::time_point;
   std::vector<std::tuple<Time, std::string>> files;
   for (std::string& name : producers.names()) {
-    if (!is_producer_id(name)) continue;
+    if (!is_valid_producer_id(name)) continue;
     if (const auto info = producers.information(name))
       files.emplace_back(last_used(*info), std::move(name));
   }
@@ -57,7 +41,7 @@ std::vector<Producer> read_producers(const Folder& root) {
   if (!folder) return {};
   std::vector<Producer> producers;
   for (std::string& name : producer_files(*folder)) {
-    const FileLook look = look_at(*folder, name, longest_description, Use::unnoted);
+    const FileLook look = look_at(*folder, name, longest_producer_description, Use::unnoted);
     if (look.bytes) producers.push_back({std::move(name), text_of(*look.bytes)});
   }
   return producers;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "folder.hpp"
@@ -10,13 +9,6 @@
 namespace jitbag::cache {
 
 inline constexpr const char* producers_name = "producers";
-inline constexpr std::size_t longest_producer_id = 200;
-inline constexpr std::size_t longest_description = 3 << 10;
-
-[[nodiscard]] bool is_producer_id(std::string_view id);
-
-/// As much of the text as fits into longest_description, whole UTF-8 characters only.
-[[nodiscard]] std::string_view shortened(std::string_view text);
 
 /// The files that have the names of producers, the newest first; by name where the clock cannot
 /// tell.

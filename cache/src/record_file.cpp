@@ -7,6 +7,8 @@
 #include <ctime>
 #include <utility>
 
+#include "limits.hpp"
+
 namespace jitbag::cache {
 namespace {
 
@@ -63,7 +65,7 @@ FileLook look_at(const Folder& folder, const std::string& name, std::size_t limi
 }
 
 RecordLook look_at_record(const Folder& shard, const Digest& key, Use use) {
-  const FileLook look = look_at(shard, record_name(key), record_limit, use);
+  const FileLook look = look_at(shard, record_name(key), largest_record, use);
   if (!look.problem.empty()) return {{}, 0, fmt::format("It {}.", look.problem), look.foreign};
   if (!look.bytes) return {};
   Decoded decoded = decode(*look.bytes);

@@ -13,7 +13,6 @@
 
 namespace jitbag::cache {
 
-inline constexpr std::size_t record_limit = std::size_t{256} << 20;
 inline constexpr const char* records_name = "records";
 
 /// Where a record lies below `records`.

@@ -55,7 +55,7 @@ RemoteObject taken_apart(std::span<const std::byte> bytes) {
 }
 
 Bytes put_together(const Record& record, const std::optional<SigningKey>& signing) {
-  const Bytes bytes = encode(record);
+  Bytes bytes = encode(record);
   if (!signing) return bytes;
   const Signature signature = signing->sign(signed_message(signed_kind, bytes));
   Bytes object(bytes.size() + seal_size);
@@ -80,7 +80,9 @@ struct Remote::State {
       : options(std::move(given)),
         url(parse_remote_url(options.url)),
         client({options.connect_timeout, options.timeout}),
-        warnings(std::move(warn)) {}
+        warnings(std::move(warn), [this](std::string_view reason) {
+          return fmt::format("The remote cache {} cannot be used: {}.", url.shown, reason);
+        }) {}
 
   const RemoteOptions options;
   const RemoteUrl url;
@@ -132,19 +134,6 @@ struct Remote::State {
     const std::string text =
         fmt::format("{}\n{}", producer.id, kept_description(producer.description));
     if (put(latest_producer_path, std::as_bytes(std::span(text)))) written_producer = producer;
-  }
-
-  /// What the action gives; where it fails, a warning and the other result.
-  template <class Result, class Action>
-  Result attempt(Result otherwise, Action&& action) noexcept {
-    try {
-      return action();
-    } catch (const std::exception& problem) {
-      complain(problem.what());
-    } catch (...) {
-      complain("something unknown went wrong");
-    }
-    return otherwise;
   }
 
  private:
@@ -209,15 +198,6 @@ struct Remote::State {
                                    key.hex(), url.shown, clause));
     return std::nullopt;
   }
-
-  void complain(const char* reason) noexcept {
-    try {
-      warnings.say("unusable",
-                   fmt::format("The remote cache {} cannot be used: {}.", url.shown, reason));
-    } catch (...) {
-      // Without the memory for a sentence, or with a callback that throws, there is no one to tell.
-    }
-  }
 };
 
 Remote::Remote(RemoteOptions options, Warn warn)
@@ -232,7 +212,7 @@ bool Remote::writes() const noexcept {
 }
 
 std::optional<Record> Remote::find(const Digest& key) const {
-  return state_->attempt(std::optional<Record>{}, [&]() -> std::optional<Record> {
+  return state_->warnings.attempt(std::optional<Record>{}, [&]() -> std::optional<Record> {
     const auto bytes = state_->get(record_path(key), largest_record + seal_size);
     if (!bytes) return {};
     return state_->record_in(*bytes, key);
@@ -240,7 +220,7 @@ std::optional<Record> Remote::find(const Digest& key) const {
 }
 
 bool Remote::store(const Record& record) const {
-  return state_->attempt(false, [&] {
+  return state_->warnings.attempt(false, [&] {
     if (!writes()) return false;
     const Bytes object = put_together(record, state_->options.signing);
     if (object.size() > largest_record) {
@@ -255,7 +235,7 @@ bool Remote::store(const Record& record) const {
 }
 
 std::optional<Producer> Remote::latest_producer() const {
-  return state_->attempt(std::optional<Producer>{}, [&]() -> std::optional<Producer> {
+  return state_->warnings.attempt(std::optional<Producer>{}, [&]() -> std::optional<Producer> {
     const auto bytes = state_->get(latest_producer_path, largest_producer);
     if (!bytes) return {};
     const std::string text = text_of(*bytes);
@@ -270,7 +250,7 @@ std::optional<Producer> Remote::latest_producer() const {
 }
 
 void Remote::remember(const Producer& producer) const {
-  state_->attempt(false, [&] {
+  state_->warnings.attempt(false, [&] {
     if (!writes()) return false;
     if (is_valid_producer_id(producer.id))
       state_->remember(producer);

@@ -15,15 +15,19 @@ namespace jitbag::cache {
 /// Says each kind of thing once, one thread at a time.
 class WarnOnce {
  public:
-  explicit WarnOnce(Warn warn) : warn_(std::move(warn)) {}
-  /// `unusable` makes a sentence of the reason why something could not be done, for `attempt`.
-  WarnOnce(Warn warn, std::function<std::string(std::string_view reason)> unusable)
-      : warn_(std::move(warn)), unusable_(std::move(unusable)) {}
+  using Sentence = std::function<std::string(std::string_view reason)>;
+
+  /// `unusable` makes a sentence of the reason why something could not be done, where the reason is
+  /// not one already.
+  WarnOnce(Warn warn, Sentence unusable) : warn_(std::move(warn)), unusable_(std::move(unusable)) {}
+  explicit WarnOnce(Warn warn)
+      : WarnOnce(std::move(warn), [](std::string_view reason) { return std::string(reason); }) {}
 
   void say(const std::string& kind, std::string_view sentence) {
     const std::lock_guard lock(mutex_);
     if (said_.insert(kind).second && warn_) warn_(sentence);
   }
+
   /// That kind of thing is over: the next one is said again.
   void forget(const std::string& kind) {
     const std::lock_guard lock(mutex_);
@@ -55,7 +59,7 @@ class WarnOnce {
   }
 
   Warn warn_;
-  std::function<std::string(std::string_view)> unusable_;
+  Sentence unusable_;
   std::recursive_mutex mutex_;  // the callback may use the cache
   std::set<std::string> said_;
 };

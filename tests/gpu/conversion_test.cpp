@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "support/conversion_kernel.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -37,7 +38,7 @@ struct Converted {
 TEST_CASE("the kernels' conversions on the GPU are the host's, for every number and every tie") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   const auto values = values_to_round();
   const Converted<float, std::uint16_t> rounded(engine, "convert", values);
   CHECK(wrong_conversions(values, rounded.float16s, rounded.bfloat16s) == 0);

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "gpu.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -24,7 +25,7 @@ TEST_CASE("a copy to the device has ended when it returns, for a stream that wai
   if (!gpu_is_here()) return;
   const device::Context context(0);
   const device::OwnedStream stream;
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   const Kernel& kernel = engine.kernel(overwrite);
   int count = 1 << 20;
   const std::vector<int> zeros(static_cast<std::size_t>(count));

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "support/seed.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -45,7 +46,7 @@ class Chain {
  public:
   Chain()
       : context_(0),
-        engine_({.cache = cache::CacheOptions{}}),
+        engine_({.cache = suite_cache()}),
         producer_(engine_.kernel(late_producer())) {}
 
   void produce(int round) {

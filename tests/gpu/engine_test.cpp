@@ -1,6 +1,7 @@
 #include "jitbag/engine.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -9,10 +10,12 @@
 #include "catch.hpp"
 #include "compiler/artifact.hpp"
 #include "gpu.hpp"
+#include "jitbag/cache/bundle.hpp"
 #include "jitbag/cache/disk_cache.hpp"
 #include "support/caught.hpp"
 #include "support/forward_matrix.hpp"
 #include "support/seed.hpp"
+#include "support/suite_cache.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace jitbag::test {
@@ -35,7 +38,8 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("the second process finds on disk what the first compiled, and computes the same") {
+TEST_CASE("the second process finds on disk what the first compiled, and computes the same",
+          "[compiles]") {
   if (!gpu_is_here()) return;
   const TemporaryFolder folder;
   const device::Context context(0);
@@ -63,7 +67,8 @@ TEST_CASE("the second process finds on disk what the first compiled, and compute
   }
 }
 
-TEST_CASE("threads with and without contexts share one Engine, and each kernel is made once") {
+TEST_CASE("threads with and without contexts share one Engine, and each kernel is made once",
+          "[compiles]") {
   if (!gpu_is_here()) return;
   const TemporaryFolder folder;
   Engine engine({.cache = cache::CacheOptions{.directory = folder.path()}});
@@ -100,7 +105,7 @@ TEST_CASE("threads with and without contexts share one Engine, and each kernel i
 TEST_CASE("equal work finds one kernel, other work another") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   const ForwardKernel& kernel = engine.forward(options().spec);
   ForwardSpec same = options().spec;
   same.row_stride = same.dim;
@@ -114,7 +119,7 @@ TEST_CASE("equal work finds one kernel, other work another") {
   CHECK(&engine.forward(options(65).spec) != &kernel);
 }
 
-TEST_CASE("machine code that the driver refuses is compiled again") {
+TEST_CASE("machine code that the driver refuses is compiled again", "[compiles]") {
   if (!gpu_is_here()) return;
   const TemporaryFolder folder;
   const device::Context context(0);
@@ -143,11 +148,65 @@ TEST_CASE("machine code that the driver refuses is compiled again") {
   }
 }
 
+TEST_CASE("a kernel from a bundle computes what it did where it was made, and nothing is written",
+          "[compiles]") {
+  if (!gpu_is_here()) return;
+  const TemporaryFolder folder;
+  const device::Context context(0);
+  const device::OwnedStream stream;
+  const ForwardSpec spec = options().spec;
+  const ForwardCase forward_case = make_forward_case(options());
+  const auto output_of = [&](Engine& engine, KernelOrigin origin) {
+    const ForwardKernel& kernel = engine.forward(spec);
+    CHECK(kernel.artifact().origin == origin);
+    const DeviceCase on_device(forward_case);
+    kernel.launch(on_device.arguments(), stream.get());
+    stream.synchronize();
+    CHECK(on_device.check() == "");
+    return on_device.output();
+  };
+  Engine maker({.cache = cache::CacheOptions{.directory = folder.path() / "made"}});
+  const auto made = output_of(maker, KernelOrigin::compiled);
+
+  const cache::DiskCache disk(folder.path() / "made", {});
+  const auto bundle = folder.path() / "shipped.bundle";
+  cache::write_bundle(bundle,
+                      {.keys = {disk.entries().front().key},
+                       .producers = disk.producers(),
+                       .read = [&disk](const cache::Digest& key) { return disk.find(key); }});
+  Engine server(
+      {.cache = cache::CacheOptions{.directory = folder.path() / "own", .layers = {bundle}}});
+  CHECK(output_of(server, KernelOrigin::bundle) == made);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "own"));
+}
+
+TEST_CASE("threads that ask for a kernel that does not compile all get the compiler's log",
+          "[compiles]") {
+  if (!gpu_is_here()) return;
+  const device::Context context(0);
+  Engine engine({.cache = cache::CacheOptions{}});
+  const KernelTemplate wrong{.name = "wrong.cu",
+                             .text = "extern \"C\" __global__ void wrong() { no_such_name(); }",
+                             .entry = "wrong"};
+  std::vector<std::string> thrown(16);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::thread> running;
+    for (std::string& mine : thrown) {
+      running.emplace_back([&engine, &wrong, &mine] {
+        mine = caught([&] { static_cast<void>(engine.kernel(wrong)); });
+      });
+    }
+    for (std::thread& thread : running) thread.join();
+    for (const std::string& sentence : thrown)
+      CHECK(contains(sentence, "compile_failed: wrong.cu"));
+  }
+}
+
 TEST_CASE("a launch that cannot work is refused before anything is enqueued") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
   const device::OwnedStream stream;
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   ForwardSpec narrow = options().spec;
   narrow.addressing = Addressing::bits32;
   const ForwardKernel& kernel = engine.forward(narrow);
@@ -175,7 +234,7 @@ TEST_CASE("a launch that cannot work is refused before anything is enqueued") {
 TEST_CASE("work on nothing is no work: dim 0 and batch 0 need no pointers") {
   if (!gpu_is_here()) return;
   const device::Context context(0);
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   ForwardSpec spec;
   spec.dim = 0;
   CHECK(caught([&] { engine.forward(spec).launch({}, nullptr); }) == "nothing");

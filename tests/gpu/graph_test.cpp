@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "support/seed.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -23,7 +24,7 @@ TEST_CASE("a launch is captured into a graph and replayed with other ids in the 
   if (!gpu_is_here()) return;
   const device::Context context(0);
   const device::OwnedStream stream;
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   for (const std::int64_t bag : {1, 4, 33}) {
     const ForwardCase first = make_forward_case(options(FixedBags{bag}, 0));
     const ForwardKernel& kernel = engine.forward(first.spec);

@@ -10,6 +10,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "jitbag/host.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -53,7 +54,7 @@ extern "C" __global__ void fill_ids(int* ids, long long count, long long num_row
 /// A GPU with an Engine, and arrays after the formulas.
 class LargeArrays {
  public:
-  LargeArrays() : context_(0), engine_({.cache = cache::CacheOptions{}}) {}
+  LargeArrays() : context_(0), engine_({.cache = suite_cache()}) {}
 
   device::Buffer table(std::int64_t elements) {
     device::Buffer buffer(static_cast<std::size_t>(elements) * 2);

@@ -16,7 +16,7 @@
 #include "support/caught.hpp"
 #include "support/forward_matrix.hpp"
 #include "support/seed.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -76,9 +76,8 @@ class KernelRun {
 TEST_CASE("every kernel of the matrix computes on the GPU what the oracle says") {
   if (!gpu_is_here()) return;
   std::cout << fmt::format("JITBAG_TEST_SEED={}\n", seed());
-  const TemporaryFolder folder;
   const Target target = gpu_target();
-  Engine engine({.cache = cache::CacheOptions{.directory = folder.path()}});
+  Engine engine({.cache = suite_cache()});
   const auto kernels = forward_matrix(seed());
   std::vector<std::string> problems(kernels.size());
   in_parallel(kernels.size(), [&](std::size_t i) {

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "support/caught.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -14,7 +15,7 @@ class ReportingKernel {
  public:
   ReportingKernel()
       : context_(0),
-        engine_({.cache = cache::CacheOptions{}}),
+        engine_({.cache = suite_cache()}),
         kernel_(engine_.forward(spec())),
         table_(uploaded(std::vector<float>(10 * 8, 1.0f))),
         output_(sizeof(float) * 8 * 1000) {}

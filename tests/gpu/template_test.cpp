@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "support/caught.hpp"
+#include "support/suite_cache.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace jitbag::test {
@@ -26,7 +27,8 @@ extern "C" __global__ void scale(float* values, int count) {
           .constants = {{"float", "factor", factor}}};
 }
 
-TEST_CASE("a template of the caller's own runs with its constants, from compile and from disk") {
+TEST_CASE("a template of the caller's own runs with its constants, from compile and from disk",
+          "[compiles]") {
   if (!gpu_is_here()) return;
   const TemporaryFolder folder;
   const device::Context context(0);
@@ -59,7 +61,7 @@ TEST_CASE("a launch that the driver refuses is a sentence with the shape in it")
   if (!gpu_is_here()) return;
   const device::Context context(0);
   const device::OwnedStream stream;
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   const Kernel& kernel = engine.kernel(scale("1.0f"));
   const std::array<void*, 2> arguments = {};
   const std::string thrown =

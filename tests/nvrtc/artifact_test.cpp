@@ -18,6 +18,7 @@
 #include "jitbag/engine.hpp"
 #include "support/caught.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -68,28 +69,6 @@ std::vector<fs::path> records(const fs::path& folder) {
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-/// An environment variable that gets its old value back.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    ::setenv(name, value.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() {
-    if (old_) {
-      ::setenv(name_, old_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 bool nvrtc_is_open() {
   return read("/proc/self/maps").find("libnvrtc.so") != std::string::npos;

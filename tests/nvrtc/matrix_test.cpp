@@ -11,6 +11,7 @@
 #include "jitbag/engine.hpp"
 #include "support/forward_matrix.hpp"
 #include "support/seed.hpp"
+#include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -23,12 +24,13 @@ void compile_matrix(const Target& target) {
     return;
   }
   std::cout << fmt::format("JITBAG_TEST_SEED={}\n", seed());
-  Engine engine({.cache = cache::CacheOptions{}});
+  Engine engine({.cache = suite_cache()});
   const auto kernels = forward_matrix(seed());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     INFO("kernel " << i << ": " << describe(kernels[i], target));
     const Strategy strategy = strategy_for(kernels[i], target);
     const Artifact artifact = engine.artifact(specialise(kernels[i].spec, strategy, target));
+    if (suite_is_warm()) CHECK(artifact.origin == KernelOrigin::disk);
     CHECK(compiler::is_whole(artifact.cubin, "embedding_bag_mean"));
     CHECK(artifact.entry == "embedding_bag_mean");
     CHECK(artifact.registers > 0);

@@ -1,5 +1,7 @@
 #include "runtime/artifacts.hpp"
 
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -47,6 +49,16 @@ KernelOrigin origin_of(cache::Place place) {
       return KernelOrigin::remote;
   }
   return KernelOrigin::disk;
+}
+
+/// Everywhere that records are looked for, in order.
+std::string places(const cache::Cache& cache) {
+  std::vector<std::string> places;
+  if (cache.folder() != nullptr) places.push_back(cache.folder()->directory().string());
+  for (const auto& layer : cache.layers()) places.push_back(layer->where());
+  if (cache.remote() != nullptr) places.push_back(cache.remote()->where());
+  if (places.empty()) return "any cache, as none is used";
+  return fmt::format("{}", fmt::join(places, ", "));
 }
 
 /// What was found, if it is the whole kernel.
@@ -124,8 +136,15 @@ std::optional<Artifact> Artifacts::fetch(const Request& request) const {
   return {};
 }
 
+void Artifacts::require_compiler(const Specialisation& specialisation) {
+  if (library()) return;
+  throw Error(ErrorKind::missing_library,
+              fmt::format("{} The kernel {} for {} is not in {}.", compiler::missing_sentence(),
+                          specialisation.name, to_text(specialisation.target), places(cache_)));
+}
+
 Artifact Artifacts::compile(const Specialisation& specialisation, const Request& request) {
-  if (!library()) throw Error(ErrorKind::missing_library, compiler::missing_sentence());
+  require_compiler(specialisation);
   Artifact artifact = compiler::compile(specialisation, *library());
   const Request::Candidate& candidate = request.candidates.front();
   artifact.key = candidate.key.hex();
@@ -175,7 +194,7 @@ std::optional<Artifact> Artifacts::find(const Specialisation& specialisation) {
 }
 
 Artifact Artifacts::replace(const Specialisation& specialisation) {
-  if (!library()) throw Error(ErrorKind::missing_library, compiler::missing_sentence());
+  require_compiler(specialisation);
   const Request request(specialisation, {library()->build_id});
   cache_.discard(request.candidates.front().key);
   return compile(specialisation, request);

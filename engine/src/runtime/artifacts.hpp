@@ -43,6 +43,7 @@ class Artifacts {
   [[nodiscard]] std::optional<Artifact> find(const Request& request) const;
   [[nodiscard]] std::optional<Artifact> fetch(const Request& request) const;
   [[nodiscard]] Artifact make(const Specialisation& specialisation, const Request& request);
+  void require_compiler(const Specialisation& specialisation);
   [[nodiscard]] Artifact compile(const Specialisation& specialisation, const Request& request);
 
   cache::Cache cache_;

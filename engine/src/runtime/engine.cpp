@@ -1,5 +1,6 @@
 #include "jitbag/engine.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
@@ -89,11 +90,12 @@ struct Engine::State {
       return device::load(std::move(artifact));
     };
     Artifact artifact = artifacts.get(specialisation);
+    const std::string record = fmt::format("{} in {}", artifact.key, artifact.place);
     if (artifact.origin == KernelOrigin::compiled) return with_codegen(std::move(artifact));
     try {
       return with_codegen(std::move(artifact));
     } catch (const Error& error) {
-      spdlog::warn("jitbag: the driver refused a cached kernel, which is compiled again. {}",
+      spdlog::warn("jitbag: The driver refused the record {}, which is compiled again: {}", record,
                    error.what());
       return with_codegen(artifacts.replace(specialisation));
     }
