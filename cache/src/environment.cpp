@@ -16,24 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "1073741824", "512M", "2G": whole numbers, the letters as powers of 1024.
-std::optional<std::uint64_t> bytes_from(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return {};
-  const std::string_view unit(end, text.data() + text.size());
-  if (unit.empty()) return number;
-  const std::size_t power = std::string_view("KMGT").find(unit.front());
-  if (unit.size() != 1 || power == std::string_view::npos) return {};
-  const unsigned shift = 10 * (static_cast<unsigned>(power) + 1);
-  if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return {};
-  return number << shift;
-}
-
 std::uint64_t max_bytes_from_environment(const Warn& warn) {
   const auto text = environment("JITBAG_CACHE_MAX_BYTES");
   if (!text) return default_max_bytes;
-  if (const auto bytes = bytes_from(*text)) return *bytes;
+  if (const auto bytes = parse_bytes(*text)) return *bytes;
   warn(fmt::format(
       "JITBAG_CACHE_MAX_BYTES is \"{}\", which is no number of bytes, so the limit is {}; "
       "give a whole number, with K, M, G or T behind it if you like, or 0 for no limit.",
@@ -92,6 +78,19 @@ std::optional<std::string> environment(const char* name) {
   const char* value = ::secure_getenv(name);
   if (value == nullptr || *value == '\0') return {};
   return value;
+}
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return {};
+  const std::string_view unit(end, text.data() + text.size());
+  if (unit.empty()) return number;
+  const std::size_t power = std::string_view("KMGT").find(unit.front());
+  if (unit.size() != 1 || power == std::string_view::npos) return {};
+  const unsigned shift = 10 * (static_cast<unsigned>(power) + 1);
+  if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return {};
+  return number << shift;
 }
 
 CacheOptions options_from_environment(const Warn& warn) {

@@ -9,43 +9,11 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "checks.hpp"
 #include "program.hpp"
 
 namespace jitbag::test {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// Wrong arguments: status 2, nothing on standard output, one line that holds `part`.
-void require_refused(const std::string& line, const std::string& part) {
-  const Outcome outcome = Program().run(line);
-  INFO(line << "\n" << outcome.error);
-  CHECK(outcome.status == 2);
-  CHECK(outcome.out.empty());
-  CHECK(outcome.error.rfind("jitbag: ", 0) == 0);
-  CHECK(outcome.error.find('\n') + 1 == outcome.error.size());
-  CHECK(contains(outcome.error, part));
-}
-
-/// It ran and failed: status 1 and a sentence that holds `part`.
-void require_failed(const Outcome& outcome, const std::string& part) {
-  INFO(outcome.out << "\n" << outcome.error);
-  CHECK(outcome.status == 1);
-  CHECK(outcome.error.rfind("jitbag: ", 0) == 0);
-  CHECK(contains(outcome.error, part));
-}
-
-nlohmann::json require_json(const Outcome& outcome) {
-  INFO(outcome.out << "\n" << outcome.error);
-  REQUIRE(outcome.status == 0);
-  return outcome.json();
-}
-
-bool has_nvrtc(const Program& program) {
-  return program.run("doctor").json().at("nvrtc").at("problem").is_null();
-}
 
 const std::string small_bench =
     "bench --device cpu --batch 5 --embedding-vocab-size 50 --embedding-dim 8 --steps 2 "
@@ -63,9 +31,9 @@ const std::vector<std::int64_t> some_offsets = {0, 2, 2, 5};
 TEST_CASE("help lists the subcommands that exist and no other") {
   const Outcome outcome = Program().run("--help");
   REQUIRE(outcome.status == 0);
-  for (const char* name : {"bench", "precompile", "source", "doctor"})
+  for (const char* name : {"bench", "precompile", "source", "cache", "doctor"})
     CHECK(contains(outcome.out, std::string("\n  ") + name));
-  for (const char* name : {"\n  tune", "\n  cache"}) CHECK_FALSE(contains(outcome.out, name));
+  CHECK_FALSE(contains(outcome.out, "\n  tune"));
 }
 
 TEST_CASE("help of every subcommand says its flags with their defaults") {
@@ -109,12 +77,13 @@ TEST_CASE("help of every subcommand says its flags with their defaults") {
                            "--offsets-end"})
     CHECK(contains(bench, text));
   const std::string precompile = Program().run("precompile --help").out;
-  for (const char* text : {"--arch", "--layout", "--embedding-dim", "--embedding-bag-size",
-                           "--dtype", "--id-type", "--offset-type", "--padding-id", "--bad-ids",
-                           "--addressing", "--expected-batch", "--strategy", "--json"})
+  for (const char* text :
+       {"--arch", "--layout", "--embedding-dim", "--embedding-bag-size", "--dtype", "--id-type",
+        "--offset-type", "--padding-id", "--bad-ids", "--addressing", "--expected-batch",
+        "--strategy", "--manifest", "--jobs", "--dry-run", "--require-complete", "--json"})
     CHECK(contains(precompile, text));
   const std::string source = Program().run("source --help").out;
-  for (const char* text : {"--arch", "[sm_90]", "--info", "--out-cubin", "--json"})
+  for (const char* text : {"--arch", "[sm_90]", "--info", "--why", "--out-cubin", "--json"})
     CHECK(contains(source, text));
   CHECK(Program().run("doctor --help").status == 0);
 }
@@ -184,12 +153,28 @@ TEST_CASE("wrong arguments are refused with the value and what is allowed") {
       {"precompile --arch sm_90 --addressing 16", "'16'"},
       {"precompile --arch sm_90 --expected-batch 0", "'0'"},
       {"precompile --arch sm_90 --strategy fast", "fast"},
+      {"precompile --arch sm_90 --jobs 0", "'0'"},
+      {"precompile --arch sm_90 --dry-run --require-complete", "--dry-run"},
+      {"precompile --manifest kernels.json --embedding-dim 8", "--embedding-dim"},
+      {"source --why --info", "--info"},
+      {"cache", "subcommand"},
+      {"cache nonsense", "path, list, show, stats, verify, prune, clear, export or import"},
+      {"cache list --arch gfx90a", "gfx90a"},
+      {"cache list --all --in bundle", "--in"},
+      {"cache show", "KEY"},
+      {"cache prune --max-bytes much", "'much'"},
+      {"cache prune --max-bytes -1", "'-1'"},
+      {"cache export", "FILE"},
+      {"cache import", "FILE"},
       {"source --arch sm_1", "sm_1"},
       {"source --embedding-dim 32,64", "'32,64'"},
       {"source --dtype int4", "'int4'"},
       {"doctor --fix", "--fix"},
   };
-  for (const auto& [line, part] : refusals) require_refused(line, part);
+  for (const auto& [line, part] : refusals) {
+    INFO(line);
+    require_refused(Program().run(line), part);
+  }
 }
 
 TEST_CASE("a strategy that the shape cannot use is refused before any work") {
@@ -244,9 +229,9 @@ TEST_CASE("bench prints the names of the seed benchmark and the design's own") {
       for (const char* statistic : {"", "_mean", "_median", "_p95"})
         CHECK(result.at(name + statistic).is_number());
     }
-    for (const char* name :
-         {"compile_sec", "device_time_us_median", "device_time_us_p95", "host_time_us_median",
-          "kernel_source", "load_ms", "break_even_steps", "share_of_ceiling", "error"})
+    for (const char* name : {"compile_sec", "device_time_us_median", "device_time_us_p95",
+                             "host_time_us_median", "kernel_source", "kernel_source_path",
+                             "load_ms", "break_even_steps", "share_of_ceiling", "error"})
       CHECK(result.at(name).is_null());
     CHECK(result["status"] == "ok");
     CHECK(result["measured_steps"] == 3);
@@ -560,14 +545,32 @@ TEST_CASE("doctor tells of the driver, NVRTC and the cache") {
   CHECK(report["cache"]["directory"] == program.cache_folder());
   CHECK(report["cache"]["mode"] == "0700");
   CHECK(report["cache"]["records"] == (compiles ? 1 : 0));
-  CHECK(report["cache"]["damaged"] == 0);
   CHECK((report["driver"]["path"].is_string() || report["driver"]["problem"].is_string()));
   if (!compiles) return;
   CHECK(report["nvrtc"]["path"].is_string());
   CHECK(report["nvrtc"]["version"].is_string());
   CHECK_FALSE(report["nvrtc"]["architectures"].empty());
-  std::ofstream(program.records().front(), std::ios::binary | std::ios::app) << "more";
-  CHECK(program.run("doctor").json()["cache"]["damaged"] == 1);
+}
+
+TEST_CASE("doctor tells of the layers, the limit, the remote and the disk") {
+  Program program;
+  const TemporaryFolder layer;
+  program.set("JITBAG_CACHE_PATH", layer.path().string() + ":/nonexistent/kernels.jitbag");
+  program.set("JITBAG_CACHE_MAX_BYTES", "3M");
+  program.set("JITBAG_CACHE_REMOTE", "http://reader:secret@127.0.0.1:9/kernels");
+  const Outcome outcome = program.run("doctor");
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.error, "/nonexistent/kernels.jitbag"));
+  CHECK_FALSE(contains(outcome.out + outcome.error, "secret"));
+  const nlohmann::json cache = outcome.json()["cache"];
+  CHECK(cache["max_bytes"] == 3 * 1024 * 1024);
+  CHECK(cache["free_bytes"].get<double>() > 0);
+  CHECK(cache["file_system"].is_string());
+  REQUIRE(cache["layers"].size() == 2);
+  CHECK(cache["layers"][0]["where"] == layer.path().string());
+  CHECK(cache["layers"][0]["problem"].is_null());
+  CHECK(cache["layers"][1]["problem"].is_string());
+  CHECK(contains(cache["remote"]["where"].get<std::string>(), "127.0.0.1:9/kernels"));
 }
 
 TEST_CASE("doctor fails where the cache folder cannot be used") {

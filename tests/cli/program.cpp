@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -43,6 +44,23 @@ class Redirection {
   posix_spawn_file_actions_t actions_{};
 };
 
+/// A process group of the child's own.
+class OwnGroup {
+ public:
+  OwnGroup() {
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+  }
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+  ~OwnGroup() { posix_spawnattr_destroy(&attributes_); }
+
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
 std::vector<std::string> environment(const std::map<std::string, std::string>& changes) {
   std::vector<std::string> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -65,15 +83,22 @@ constexpr const char* descr = sizeof(Integer) == 4 ? "<i4" : "<i8";
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "jitbag-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + name);
-  path_ = name;
+std::vector<pid_t> Running::children() const {
+  const std::string id = std::to_string(process_);
+  std::ifstream list("/proc/" + id + "/task/" + id + "/children");
+  std::vector<pid_t> children;
+  for (pid_t child = 0; list >> child;) children.push_back(child);
+  return children;
 }
 
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+void Running::signal_all(int signal) const {
+  ::kill(-process_, signal);
+}
+
+Outcome Running::wait() const {
+  int status = 0;
+  if (waitpid(process_, &status, 0) != process_) throw std::runtime_error("cannot wait for jitbag");
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(out_), content(error_)};
 }
 
 Program::Program() {
@@ -84,6 +109,10 @@ Program::Program() {
 }
 
 Outcome Program::run(const std::string& line, const std::vector<std::string>& more) const {
+  return start(line, more).wait();
+}
+
+Running Program::start(const std::string& line, const std::vector<std::string>& more) const {
   std::vector<std::string> arguments = {path_};
   std::istringstream words(line);
   for (std::string word; words >> word;) arguments.push_back(word);
@@ -92,14 +121,13 @@ Outcome Program::run(const std::string& line, const std::vector<std::string>& mo
   const std::string out = folder_.file("out");
   const std::string error = folder_.file("error");
   const Redirection redirection(out, error);
+  const OwnGroup group;
 
   pid_t child = 0;
-  const int problem = posix_spawn(&child, path_.c_str(), redirection.get(), nullptr,
+  const int problem = posix_spawn(&child, path_.c_str(), redirection.get(), group.get(),
                                   pointers(arguments).data(), pointers(variables).data());
   if (problem != 0) throw std::runtime_error("cannot start " + path_);
-  int status = 0;
-  if (waitpid(child, &status, 0) != child) throw std::runtime_error("cannot wait for " + path_);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(out), content(error)};
+  return {child, out, error};
 }
 
 std::vector<fs::path> Program::records() const {

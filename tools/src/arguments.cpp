@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "jitbag/cache/cache.hpp"
 #include "jitbag/error.hpp"
 #include "jitbag/target.hpp"
 
@@ -95,6 +96,15 @@ CLI::Validator architecture() {
     } catch (const Error& error) {
       return error.what();
     }
+  });
+}
+
+CLI::Validator byte_count() {
+  return check([](std::string& text) -> std::string {
+    if (cache::parse_bytes(text)) return {};
+    return fmt::format(
+        "'{}' is not possible, give a whole number of bytes, or one with K, M, G or T behind it",
+        text);
   });
 }
 

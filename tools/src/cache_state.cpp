@@ -50,8 +50,8 @@ fs::path existing_parent(fs::path path) {
 void look_at_file_system(FolderState& state) {
   struct statfs info {};
   if (::statfs(existing_parent(state.directory).c_str(), &info) != 0) return;
-  state.free_bytes = static_cast<std::uint64_t>(info.f_bavail) *
-                     static_cast<std::uint64_t>(info.f_bsize);
+  state.free_bytes =
+      static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
   const auto number = static_cast<std::uint32_t>(info.f_type);
   const auto known = std::ranges::find(file_systems, number, &FileSystem::number);
   if (known == file_systems.end()) {
@@ -66,17 +66,22 @@ void look_at_file_system(FolderState& state) {
         state.directory.string(), known->name);
 }
 
-FolderState look_at_folder(const fs::path& directory, std::uint64_t max_bytes) {
+FolderState look_at_folder(const fs::path& directory, std::uint64_t max_bytes,
+                           MissingFolder missing) {
   FolderState state{.directory = directory, .max_bytes = max_bytes};
+  std::error_code ignored;
+  if (missing == MissingFolder::make || fs::exists(directory, ignored)) {
+    const cache::DiskCache cache(
+        directory, [](std::string_view) {}, max_bytes);
+    const auto health = cache.health();
+    if (!health.usable) state.problem = health.sentence;
+  }
   look_at_file_system(state);
   struct stat info {};
   state.exists = ::stat(directory.c_str(), &info) == 0;
   if (!state.exists) return state;
   state.owner = user_name(info.st_uid);
   state.mode = fmt::format("{:04o}", info.st_mode & 07777u);
-  const cache::DiskCache cache(directory, [](std::string_view) {}, max_bytes);
-  const auto health = cache.health();
-  if (!health.usable) state.problem = health.sentence;
   return state;
 }
 
@@ -138,9 +143,10 @@ LayerState look_at_layer(const fs::path& path, const cache::CacheOptions& option
   return state;
 }
 
-CacheState look_at_cache(const cache::CacheOptions& options) {
+CacheState look_at_cache(const cache::CacheOptions& options, MissingFolder missing) {
   CacheState state;
-  if (options.directory) state.folder = look_at_folder(*options.directory, options.max_bytes);
+  if (options.directory)
+    state.folder = look_at_folder(*options.directory, options.max_bytes, missing);
   for (const fs::path& path : options.layers) state.layers.push_back(look_at_layer(path, options));
   if (options.remote) state.remote = look_at_remote(options);
   return state;
@@ -184,13 +190,14 @@ std::vector<std::pair<std::string, std::string>> lines(const CacheState& state) 
     lines.emplace_back("cache folder", "none: set JITBAG_CACHE_DIR or HOME to an absolute path");
   }
   for (const LayerState& layer : state.layers)
-    lines.emplace_back("layer", layer.problem.empty()
-                                    ? fmt::format("{} ({}, {} records)", layer.where, layer.kind,
-                                                  layer.records)
-                                    : layer.problem);
+    lines.emplace_back(
+        "layer", layer.problem.empty()
+                     ? fmt::format("{} ({}, {} records)", layer.where, layer.kind, layer.records)
+                     : layer.problem);
   if (state.remote) {
     const RemoteState& remote = *state.remote;
-    lines.emplace_back("remote", remote.where + (remote.writes ? " (read and written)" : " (read)"));
+    lines.emplace_back("remote",
+                       remote.where + (remote.writes ? " (read and written)" : " (read)"));
     if (!remote.problem.empty()) lines.emplace_back("  remote", remote.problem);
   }
   return lines;

@@ -43,8 +43,11 @@ struct CacheState {
   std::optional<RemoteState> remote = {};
 };
 
-/// Asks no server. A folder that is not there is not made.
-[[nodiscard]] CacheState look_at_cache(const cache::CacheOptions& options);
+/// What to do about a cache folder that is not there.
+enum class MissingFolder { leave, make };
+
+/// Asks no server.
+[[nodiscard]] CacheState look_at_cache(const cache::CacheOptions& options, MissingFolder missing);
 
 /// One layer: lists its records.
 [[nodiscard]] LayerState look_at_layer(const std::filesystem::path& path,

@@ -1,16 +1,14 @@
-#include <pwd.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
-#include <sys/stat.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
+#include "cache/record_place.hpp"
+#include "cache_here.hpp"
+#include "cache_state.hpp"
 #include "command.hpp"
-#include "jitbag/cache/disk_cache.hpp"
+#include "jitbag/cache/error.hpp"
 #include "jitbag/compiler.hpp"
 #include "jitbag/device.hpp"
 #include "jitbag/error.hpp"
@@ -20,8 +18,6 @@
 
 namespace jitbag::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct DriverState {
   std::optional<device::Driver> driver;
@@ -37,14 +33,12 @@ struct NvrtcState {
   std::string problem;
 };
 
-struct CacheState {
-  std::optional<fs::path> directory;
-  std::string owner;
-  std::string mode;
-  std::int64_t records = 0;
-  std::int64_t damaged = 0;
-  std::int64_t bytes = 0;
-  std::string problem;
+/// The cache, and what its folder has.
+struct CacheContent {
+  CacheState state;
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  std::string problem;  ///< why kernels are not kept
 };
 
 DriverState look_at_driver() {
@@ -72,60 +66,46 @@ NvrtcState look_at_nvrtc() {
   return state;
 }
 
-std::string user_name(uid_t user) {
-  const passwd* entry = getpwuid(user);
-  return entry != nullptr ? entry->pw_name : std::to_string(user);
+CacheContent look_at_cache_content() {
+  const cache::CacheOptions options = cache_options_here();
+  CacheContent content{.state = look_at_cache(options, MissingFolder::make), .problem = {}};
+  if (!content.state.folder) {
+    content.problem = "There is no cache folder: set JITBAG_CACHE_DIR or HOME to an absolute path.";
+    return content;
+  }
+  content.problem = content.state.folder->problem;
+  if (!content.problem.empty()) return content;
+  try {
+    for (const cache::Entry& entry : folder_of(options).entries()) {
+      ++content.records;
+      content.bytes += entry.bytes;
+    }
+  } catch (const cache::Error& error) {
+    content.problem = error.what();
+  }
+  return content;
 }
 
-std::vector<std::byte> bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
-  const auto* first = reinterpret_cast<const std::byte*>(content.data());
-  return {first, first + content.size()};
+/// All that keeps the cache from doing what the environment asks for.
+std::vector<std::string> problems_of(const CacheContent& cache) {
+  std::vector<std::string> problems;
+  const auto add = [&](const std::string& problem) {
+    if (!problem.empty()) problems.push_back(problem);
+  };
+  add(cache.problem);
+  for (const LayerState& layer : cache.state.layers) add(layer.problem);
+  if (cache.state.remote) add(cache.state.remote->problem);
+  return problems;
 }
 
-/// Counts a file of the folder that is a record by its place: whole, or damaged.
-void count_file(const cache::DiskCache& cache, const fs::path& path, CacheState& state) {
-  const auto key = cache::Digest::from_hex(path.stem().string());
-  if (!key || cache.path_of(*key) != path) return;
-  const std::vector<std::byte> bytes = bytes_of(path);
-  const cache::Decoded decoded = cache::decode(bytes);
-  if (!decoded.record || !(decoded.record->key() == *key)) {
-    ++state.damaged;
-    return;
-  }
-  ++state.records;
-  state.bytes += static_cast<std::int64_t>(bytes.size());
-}
-
-void count_records(const cache::DiskCache& cache, CacheState& state) {
-  constexpr auto options = fs::directory_options::skip_permission_denied;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(cache.directory(), options, error), end;
-       !error && entry != end; entry.increment(error)) {
-    std::error_code gone;
-    if (entry->is_regular_file(gone)) count_file(cache, entry->path(), state);
-  }
-}
-
-CacheState look_at_cache() {
-  CacheState state;
-  state.directory = cache::default_directory();
-  if (!state.directory) {
-    state.problem =
-        "There is no folder for the cache: set JITBAG_CACHE_DIR or HOME to an absolute path.";
-    return state;
-  }
-  const cache::DiskCache cache(*state.directory, [](std::string_view) {});
-  const auto health = cache.health();
-  if (!health.usable) state.problem = health.sentence;
-  struct stat info {};
-  if (stat(state.directory->c_str(), &info) == 0) {
-    state.owner = user_name(info.st_uid);
-    state.mode = fmt::format("{:04o}", info.st_mode & 07777u);
-    count_records(cache, state);
-  }
-  return state;
+Json cache_json(const CacheContent& cache) {
+  Json json = cache.state.folder ? to_json(*cache.state.folder) : Json{{"directory", nullptr}};
+  json["records"] = cache.records;
+  json["bytes"] = cache.bytes;
+  json["problem"] = cache.problem.empty() ? Json(nullptr) : Json(cache.problem);
+  json["layers"] = to_json(cache.state.layers);
+  json["remote"] = to_json(cache.state.remote);
+  return json;
 }
 
 Json problem_json(const std::string& problem) {
@@ -138,7 +118,7 @@ Json gpu_json(const device::Info& gpu) {
           {"l2_bytes", gpu.l2_bytes},    {"memory_bytes", gpu.memory_bytes}};
 }
 
-Json report_json(const DriverState& driver, const NvrtcState& nvrtc, const CacheState& cache) {
+Json report_json(const DriverState& driver, const NvrtcState& nvrtc, const CacheContent& cache) {
   Json gpus = Json::array();
   for (const device::Info& gpu : driver.gpus) gpus.push_back(gpu_json(gpu));
   const auto driver_text = [&](std::string device::Driver::*member) {
@@ -161,20 +141,13 @@ Json report_json(const DriverState& driver, const NvrtcState& nvrtc, const Cache
         {"architectures", nvrtc.architectures},
         {"searched", nvrtc.searched},
         {"problem", problem_json(nvrtc.problem)}}},
-      {"cache",
-       {{"directory", cache.directory ? Json(cache.directory->string()) : Json(nullptr)},
-        {"owner", problem_json(cache.owner)},
-        {"mode", problem_json(cache.mode)},
-        {"records", cache.records},
-        {"damaged", cache.damaged},
-        {"bytes", cache.bytes},
-        {"problem", problem_json(cache.problem)}}},
+      {"cache", cache_json(cache)},
       {"cpu", {{"name", processor_name()}, {"threads", processor_threads()}}},
   };
 }
 
 std::string report_text(const DriverState& driver, const NvrtcState& nvrtc,
-                        const CacheState& cache) {
+                        const CacheContent& cache) {
   std::vector<std::pair<std::string, std::string>> lines = {{"jitbag", version}};
   if (driver.driver)
     lines.emplace_back("driver",
@@ -195,16 +168,10 @@ std::string report_text(const DriverState& driver, const NvrtcState& nvrtc,
     lines.emplace_back("NVRTC", nvrtc.problem);
     for (const std::string& place : nvrtc.searched) lines.emplace_back("  looked in", place);
   }
-  if (cache.directory)
-    lines.emplace_back("cache folder", cache.owner.empty() ? cache.directory->string()
-                                                           : fmt::format("{} (of {}, mode {})",
-                                                                         cache.directory->string(),
-                                                                         cache.owner, cache.mode));
+  for (const auto& line : tools::lines(cache.state)) lines.push_back(line);
   lines.emplace_back("cache",
-                     cache.problem.empty()
-                         ? fmt::format("{} records, {} damaged, {}", cache.records, cache.damaged,
-                                       human_bytes(static_cast<double>(cache.bytes)))
-                         : cache.problem);
+                     fmt::format("{} records, {}; `jitbag cache verify` checks them", cache.records,
+                                 human_bytes(static_cast<double>(cache.bytes))));
   lines.emplace_back("CPU", fmt::format("{}, {} threads", processor_name(), processor_threads()));
   return name_value_lines(lines);
 }
@@ -212,31 +179,30 @@ std::string report_text(const DriverState& driver, const NvrtcState& nvrtc,
 int run(bool json) {
   const DriverState driver = look_at_driver();
   const NvrtcState nvrtc = look_at_nvrtc();
-  const CacheState cache = look_at_cache();
+  const CacheContent cache = look_at_cache_content();
   if (wants_json(json))
     print_json(report_json(driver, nvrtc, cache));
   else
     fmt::print("{}", report_text(driver, nvrtc, cache));
-  // Without a driver there is still precompile and the CPU; without these two there is no compile.
-  for (const std::string& problem : {nvrtc.problem, cache.problem}) {
-    if (!problem.empty()) say_error(problem);
-  }
-  return nvrtc.problem.empty() && cache.problem.empty() ? exit_done : exit_failed;
+  // Without a driver there is still precompile and the CPU; without these there is no compile.
+  std::vector<std::string> problems = problems_of(cache);
+  if (!nvrtc.problem.empty()) problems.insert(problems.begin(), nvrtc.problem);
+  for (const std::string& problem : problems) say_error(problem);
+  return problems.empty() ? exit_done : exit_failed;
 }
 
 }  // namespace
 
 Command add_doctor(CLI::App& program) {
-  CLI::App* arguments = program.add_subcommand(
-      "doctor",
-      "Tell what is found here: driver, GPUs, NVRTC and its architectures, the cache folder; what "
-      "is missing and how to get it");
+  CLI::App* arguments = program.add_subcommand("doctor",
+                                               "Tell what is found here: driver, GPUs, NVRTC and "
+                                               "its architectures, the cache and its layers; what "
+                                               "is missing and how to get it");
   auto json = std::make_shared<bool>(false);
   arguments->add_flag("--json", *json, "JSON on a terminal too");
   arguments->footer(
-      "Exit status 1 if kernels cannot be compiled or kept. A missing driver or GPU is told, and "
-      "is\n"
-      "no failure: precompile and the CPU need neither.");
+      "Exit status 1 if kernels cannot be compiled or kept, or a layer cannot be used. A missing\n"
+      "driver or GPU is told, and is no failure: precompile and the CPU need neither.");
   return {arguments, [json] { return run(*json); }};
 }
 

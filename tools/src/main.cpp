@@ -39,7 +39,7 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", std::string("jitbag ") + version);
   program.require_subcommand(1);
   const std::array commands = {add_bench(program), add_precompile(program), add_source(program),
-                               add_doctor(program)};
+                               add_cache(program), add_doctor(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& answer) {  // --help and --version
@@ -47,7 +47,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::RequiredError& error) {
     const std::vector<std::string> rest = program.remaining();
     if (rest.empty()) throw UsageError(error.what());
-    throw UsageError(one_of({"bench", "precompile", "source", "doctor"})(rest.front()));
+    throw UsageError(one_of({"bench", "precompile", "source", "cache", "doctor"})(rest.front()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }

@@ -1,5 +1,6 @@
 #include "output.hpp"
 
+#include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
@@ -82,6 +83,11 @@ std::string human_bytes(double bytes) {
     ++unit;
   }
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
+}
+
+std::string iso_time(std::chrono::system_clock::time_point time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
 }
 
 void say_error(std::string_view sentence) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ class Table {
 
 /// "12.3 MB".
 [[nodiscard]] std::string human_bytes(double bytes);
+
+/// "2026-12-02T03:38:11Z".
+[[nodiscard]] std::string iso_time(std::chrono::system_clock::time_point time);
 
 /// One sentence on standard error, with the name of the program before it.
 void say_error(std::string_view sentence);

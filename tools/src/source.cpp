@@ -9,6 +9,7 @@
 #include "jitbag/error.hpp"
 #include "kernel_request.hpp"
 #include "output.hpp"
+#include "why.hpp"
 
 namespace jitbag::tools {
 namespace {
@@ -17,6 +18,7 @@ struct Options {
   std::string architecture = "sm_90";
   KernelFlags kernel;
   bool info = false;
+  bool why = false;
   bool json = false;
   std::string cubin_file;
 };
@@ -36,6 +38,7 @@ void print_source(const Specialisation& specialisation, bool json) {
 Json times_json(const MakeTimes& times) {
   return {{"codegen_ms", number(times.codegen_ms)},
           {"disk_ms", number(times.disk_ms)},
+          {"remote_ms", number(times.remote_ms)},
           {"open_ms", number(times.open_ms)},
           {"compile_ms", number(times.compile_ms)}};
 }
@@ -51,6 +54,7 @@ void print_info(const ForwardSpec& spec, const Specialisation& specialisation,
                 {"compiler", artifact.compiler},
                 {"options", specialisation.options},
                 {"kernel_source", name(artifact.origin)},
+                {"kernel_source_path", artifact.place.empty() ? Json() : Json(artifact.place)},
                 {"registers", artifact.registers},
                 {"shared_bytes", artifact.shared_bytes},
                 {"spill_bytes", artifact.spill_bytes},
@@ -83,11 +87,15 @@ int run(const Options& options) {
   const KernelRequest request =
       kernel_requests({kernel_lists(options.kernel, {parse_target(options.architecture)})}).front();
   const Specialisation kernel = specialisation(request);
-  if (!options.info && options.cubin_file.empty()) {
+  if (!options.info && !options.why && options.cubin_file.empty()) {
     print_source(kernel, options.json);
     return exit_done;
   }
   Engine engine;
+  if (options.why) {
+    print_why(why(engine, kernel), request, options.json);
+    return exit_done;
+  }
   const Artifact artifact = engine.artifact(kernel);
   if (!options.cubin_file.empty()) write_file(options.cubin_file, artifact.cubin);
   if (options.info) print_info(request.spec, kernel, artifact, options.json);
@@ -105,13 +113,21 @@ Command add_source(CLI::App& program) {
       ->check(architecture())
       ->type_name("SM");
   add_kernel_flags(*arguments, options->kernel, Lists::refused);
-  arguments->add_flag("--info", options->info,
-                      "Compile it, or take it from the cache, and print key, entry, registers, "
-                      "shared memory, spills, sizes and times");
-  arguments->add_option("--out-cubin", options->cubin_file, "Write the machine code to this file")
-      ->type_name("FILE");
+  CLI::Option* info =
+      arguments->add_flag("--info", options->info,
+                          "Compile it, or take it from the cache, and print key, entry, registers, "
+                          "shared memory, spills, sizes and times");
+  CLI::Option* cubin =
+      arguments
+          ->add_option("--out-cubin", options->cubin_file, "Write the machine code to this file")
+          ->type_name("FILE");
+  arguments
+      ->add_flag("--why", options->why,
+                 "Say where the cache has it, or else which record is nearest and what differs")
+      ->excludes(info)
+      ->excludes(cubin);
   arguments->add_flag("--json", options->json,
-                      "JSON: the source with its options, or what --info prints");
+                      "JSON: the source with its options, or what --info or --why prints");
   return {arguments, [options] { return run(*options); }};
 }
 

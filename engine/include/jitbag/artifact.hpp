@@ -1,11 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace jitbag {
+
+namespace cache {
+struct Record;
+}
 
 /// Where a kernel came from: `disk` is a cache folder, the one that is written to or a layer.
 enum class KernelOrigin { memory, disk, bundle, remote, compiled };
@@ -37,5 +42,9 @@ struct Artifact {
   bool is_on_disk = false;  ///< whether a record of it is in the cache folder or a layer
   MakeTimes times;
 };
+
+/// What a record of the cache holds; nothing when that is no kernel, or one of another version of
+/// jitbag. Where it lies is not known from it: `origin` and `place` are for the caller.
+[[nodiscard]] std::optional<Artifact> artifact_of(const cache::Record& record);
 
 }  // namespace jitbag

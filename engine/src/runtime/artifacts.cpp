@@ -4,6 +4,8 @@
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "compiler/artifact.hpp"
 #include "compiler/nvrtc.hpp"
 #include "jitbag/cache/folder_layer.hpp"
@@ -59,11 +61,10 @@ std::string places(const cache::Cache& cache) {
   return fmt::format("{}", fmt::join(places, ", "));
 }
 
-/// What a record holds, if it is the whole kernel.
-std::optional<Artifact> artifact_of(const cache::Found& found, const std::string& entry) {
-  auto artifact = compiler::from_payload(found.record.payload, entry);
+/// What was found, if it is the whole kernel.
+std::optional<Artifact> artifact_found(const cache::Found& found) {
+  auto artifact = artifact_of(found.record);
   if (!artifact) return {};
-  artifact->key = found.record.key().hex();
   artifact->origin = origin_of(found.place);
   artifact->place = found.where;
   artifact->is_on_disk = found.place != cache::Place::remote;
@@ -79,11 +80,9 @@ struct Artifacts::Request {
     std::vector<cache::Field> fields;
     cache::Digest key;
   };
-  std::string entry;
   std::vector<Candidate> candidates;
 
-  Request(const Specialisation& specialisation, const std::vector<std::string>& builds)
-      : entry(specialisation.entry) {
+  Request(const Specialisation& specialisation, const std::vector<std::string>& builds) {
     for (const std::string& build : builds) {
       Candidate candidate{fields_of(specialisation, build), {}};
       candidate.key = cache::key_of(candidate.fields);
@@ -91,6 +90,14 @@ struct Artifacts::Request {
     }
   }
 };
+
+std::optional<Artifact> artifact_of(const cache::Record& record) {
+  const auto entry = std::ranges::find(record.fields, "entry", &cache::Field::name);
+  if (entry == record.fields.end()) return {};
+  auto artifact = compiler::from_payload(record.payload, entry->value);
+  if (artifact) artifact->key = record.key().hex();
+  return artifact;
+}
 
 Artifacts::Artifacts(const EngineOptions& options)
     : cache_(options.cache ? *options.cache : cache::options_from_environment(warn), warn),
@@ -112,7 +119,7 @@ std::optional<Artifact> Artifacts::find(const Request& request) const {
   for (const Request::Candidate& candidate : request.candidates) {
     const auto found = cache_.find(candidate.key);
     if (!found) continue;
-    if (auto artifact = artifact_of(*found, request.entry)) return artifact;
+    if (auto artifact = artifact_found(*found)) return artifact;
   }
   return {};
 }
@@ -121,7 +128,7 @@ std::optional<Artifact> Artifacts::fetch(const Request& request) const {
   for (const Request::Candidate& candidate : request.candidates) {
     const auto found = cache_.fetch(candidate.key);
     if (!found) continue;
-    auto artifact = artifact_of(*found, request.entry);
+    auto artifact = artifact_found(*found);
     if (!artifact) continue;
     artifact->is_on_disk = cache_.store(found->record);
     return artifact;

@@ -71,6 +71,7 @@ KernelFacts facts(const ForwardKernel& kernel) {
           .spill_bytes = artifact.spill_bytes,
           .cubin_bytes = artifact.cubin.size(),
           .origin = artifact.origin,
+          .place = artifact.place,
           .times = artifact.times};
 }
 

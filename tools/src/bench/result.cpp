@@ -47,6 +47,7 @@ Json kernel_json(const KernelFacts& kernel) {
           {"cubin_bytes", kernel.cubin_bytes},
           {"codegen_ms", number(kernel.times.codegen_ms)},
           {"disk_ms", number(kernel.times.disk_ms)},
+          {"remote_ms", number(kernel.times.remote_ms)},
           {"open_ms", number(kernel.times.open_ms)},
           {"compile_ms", number(kernel.times.compile_ms)}};
 }
@@ -55,6 +56,8 @@ void add_kernel(Json& json, const Result& result) {
   const auto& kernel = result.kernel;
   json["strategy"] = kernel ? Json(kernel->strategy) : Json(nullptr);
   json["kernel_source"] = kernel ? Json(jitbag::name(kernel->origin)) : Json(nullptr);
+  json["kernel_source_path"] =
+      kernel && !kernel->place.empty() ? Json(kernel->place) : Json(nullptr);
   json["load_ms"] = kernel ? number(kernel->times.load_ms) : Json(nullptr);
   json["kernel"] = kernel ? kernel_json(*kernel) : Json(nullptr);
   json["break_even_steps"] = nullptr;

@@ -30,6 +30,7 @@ struct KernelFacts {
   int spill_bytes = 0;
   std::size_t cubin_bytes = 0;
   KernelOrigin origin = KernelOrigin::compiled;
+  std::string place;  ///< the folder, bundle or url it came from; empty when compiled
   MakeTimes times;
 };
 

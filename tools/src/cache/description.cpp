@@ -32,7 +32,8 @@ Description describe(const cache::Record& record) {
   // A generated source begins with its spec and its strategy.
   if (!title.starts_with("// embedding_bag_")) return description;
   description.spec = comment(title);
-  description.strategy = comment(first_line(source.substr(std::min(title.size() + 1, source.size()))));
+  description.strategy =
+      comment(first_line(source.substr(std::min(title.size() + 1, source.size()))));
   return description;
 }
 

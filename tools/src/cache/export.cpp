@@ -39,9 +39,8 @@ struct Choice {
 };
 
 Choice choose(const std::vector<RecordPlace>& places, const Options& options) {
-  const auto architectures = options.architectures.empty()
-                                 ? std::vector<std::string>{}
-                                 : distinct_parts(options.architectures);
+  const auto architectures = options.architectures.empty() ? std::vector<std::string>{}
+                                                           : distinct_parts(options.architectures);
   std::int64_t records = 0;
   for (const RecordPlace& place : places) records += static_cast<std::int64_t>(place.keys().size());
   Progress progress("cache export, looking", records);
@@ -58,9 +57,9 @@ Choice choose(const std::vector<RecordPlace>& places, const Options& options) {
       }
       choice.damaged.erase(hex);
       Chosen chosen{key, describe(*record), &place};
-      const bool is_wanted = architectures.empty() ||
-                             std::ranges::find(architectures, chosen.description.arch) !=
-                                 architectures.end();
+      const bool is_wanted =
+          architectures.empty() ||
+          std::ranges::find(architectures, chosen.description.arch) != architectures.end();
       if (is_wanted) choice.records.emplace(hex, std::move(chosen));
     }
   }
@@ -71,8 +70,7 @@ Choice choose(const std::vector<RecordPlace>& places, const Options& options) {
 std::vector<cache::Producer> producers_of(const std::vector<RecordPlace>& places,
                                           const Choice& choice) {
   std::set<std::string> builds;
-  for (const auto& [hex, chosen] : choice.records)
-    builds.insert(chosen.description.compiler_build);
+  for (const auto& [hex, chosen] : choice.records) builds.insert(chosen.description.compiler_build);
   std::map<std::string, cache::Producer> producers;
   for (const RecordPlace& place : places) {
     for (const cache::Producer& producer : place.producers()) {

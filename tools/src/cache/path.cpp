@@ -16,7 +16,7 @@ Json state_json(const CacheState& state) {
 }
 
 int run(bool json) {
-  const CacheState state = look_at_cache(cache_options_here());
+  const CacheState state = look_at_cache(cache_options_here(), MissingFolder::leave);
   if (wants_json(json))
     print_json(state_json(state));
   else

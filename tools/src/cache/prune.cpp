@@ -22,8 +22,7 @@ int run(const Options& options) {
   const std::uint64_t max_bytes = options.max_bytes.empty()
                                       ? folder.max_bytes()
                                       : cache::parse_bytes(options.max_bytes).value_or(0);
-  const cache::Removed removed =
-      folder.prune({.max_bytes = max_bytes, .dry_run = options.dry_run});
+  const cache::Removed removed = folder.prune({.max_bytes = max_bytes, .dry_run = options.dry_run});
   if (wants_json(options.json)) {
     Json json = to_json(removed);
     json["max_bytes"] = max_bytes;

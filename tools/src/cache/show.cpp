@@ -101,12 +101,9 @@ Json fields_json(const cache::Record& record) {
 
 Json artifact_json(const std::optional<Artifact>& artifact) {
   if (!artifact) return nullptr;
-  return {{"compiler", artifact->compiler},
-          {"registers", artifact->registers},
-          {"shared_bytes", artifact->shared_bytes},
-          {"spill_bytes", artifact->spill_bytes},
-          {"cubin_bytes", artifact->cubin.size()},
-          {"log", artifact->log}};
+  return {{"compiler", artifact->compiler},         {"registers", artifact->registers},
+          {"shared_bytes", artifact->shared_bytes}, {"spill_bytes", artifact->spill_bytes},
+          {"cubin_bytes", artifact->cubin.size()},  {"log", artifact->log}};
 }
 
 void print_shown_json(const Shown& shown, const std::optional<Artifact>& artifact) {
@@ -124,11 +121,10 @@ void print_shown_json(const Shown& shown, const std::optional<Artifact>& artifac
 }
 
 void print_shown(const Shown& shown, const std::optional<Artifact>& artifact) {
-  std::vector<std::pair<std::string, std::string>> lines = {
-      {"key", shown.key}, {"place", shown.place}};
+  std::vector<std::pair<std::string, std::string>> lines = {{"key", shown.key},
+                                                            {"place", shown.place}};
   if (shown.last_used) lines.emplace_back("last used", iso_time(*shown.last_used));
-  lines.emplace_back("size",
-                     human_bytes(static_cast<double>(cache::encode(shown.record).size())));
+  lines.emplace_back("size", human_bytes(static_cast<double>(cache::encode(shown.record).size())));
   for (const cache::Field& field : shown.record.fields)
     lines.emplace_back(field.name, field.name == "source"
                                        ? fmt::format("{} bytes (--source)", field.value.size())
@@ -152,8 +148,8 @@ int run(const Options& options) {
   const std::optional<Artifact> artifact = artifact_of(shown.record);
   if (!options.cubin_file.empty()) {
     if (!artifact)
-      throw cache::Error(fmt::format("The record {} has no machine code that this jitbag knows.",
-                                     shown.key));
+      throw cache::Error(
+          fmt::format("The record {} has no machine code that this jitbag knows.", shown.key));
     write_file(options.cubin_file, artifact->cubin);
   }
   if (options.source)

@@ -36,7 +36,8 @@ Stats stats_of(const cache::CacheOptions& options) {
   stats.records = entries.size();
   for (const cache::Entry& entry : entries) stats.bytes += entry.bytes;
   if (!entries.empty()) {
-    const auto [oldest, newest] = std::ranges::minmax_element(entries, {}, &cache::Entry::last_used);
+    const auto [oldest, newest] =
+        std::ranges::minmax_element(entries, {}, &cache::Entry::last_used);
     stats.oldest_use = oldest->last_used;
     stats.newest_use = newest->last_used;
   }
@@ -74,8 +75,8 @@ std::string limit_text(const Stats& stats) {
 void print_stats(const Stats& stats) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"cache folder", stats.directory},
-      {"records", fmt::format("{}, {}", stats.records,
-                              human_bytes(static_cast<double>(stats.bytes)))},
+      {"records",
+       fmt::format("{}, {}", stats.records, human_bytes(static_cast<double>(stats.bytes)))},
       {"limit", limit_text(stats)}};
   if (stats.oldest_use) {
     lines.emplace_back("oldest use", iso_time(*stats.oldest_use));

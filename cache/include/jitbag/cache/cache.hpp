@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jitbag/cache/disk_cache.hpp"
@@ -34,6 +35,10 @@ struct CacheOptions {
 /// means nothing is said and left out. A program with set-uid rights gets no folder, no layer and
 /// no remote: its environment is another user's.
 [[nodiscard]] CacheOptions options_from_environment(const Warn& warn);
+
+/// A number of bytes as people write it: "1073741824", "512M", "2G", the letters K, M, G and T as
+/// powers of 1024. Nothing when the text is something else.
+[[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 struct Found {
   Record record;
