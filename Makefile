@@ -2,9 +2,10 @@
 # Everything is built under build/; JOBS is how many compiles and tests run at a time.
 JOBS ?= $(shell nproc)
 export JOBS
+SECONDS ?= 600
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build test test-gpu bench format lint clean
+.PHONY: help setup build test test-gpu stress fuzz bench format lint clean
 
 help: ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -21,6 +22,12 @@ test: build ## All tests, then the CPU ones again under the sanitizers
 test-gpu: build ## The tests that need a GPU
 	@scripts/test-gpu.sh
 
+stress: build ## 32 processes on one small cache folder, killed at random for a minute
+	build/release/tests/jitbag_cache_stress --seconds 60 --processes 32 --keys 500
+
+fuzz: setup ## The readers of records, bundles and manifests under libFuzzer, SECONDS (600) each
+	@scripts/fuzz.sh $(SECONDS)
+
 bench: build ## The main job: a sweep, twelve kernels cold and warm, four real traces
 	@scripts/bench.sh
 
@@ -31,4 +38,4 @@ lint: setup ## Check the format, then clang-tidy
 	@scripts/lint.sh
 
 clean: ## Remove what was built; build/cuda stays
-	rm -rf build/release build/debug build/thread
+	rm -rf build/release build/debug build/thread build/fuzz

@@ -9,6 +9,10 @@ readonly build=build/fuzz
 readonly largest_input=16384
 readonly most_memory_mib=2048
 
+command -v clang++ >/dev/null || {
+  printf 'fuzz: Install Clang with its runtime: apt-get install clang libclang-rt-dev.\n' >&2
+  exit 1
+}
 cmake --preset fuzz --log-level=WARNING >/dev/null
 targets=()
 for source in tests/fuzz/*_fuzz.cpp; do targets+=("$(basename "$source" .cpp)"); done

@@ -2,6 +2,7 @@
 # Brings in what jitbag is built with, as far as it is missing: packages by apt, and, where there is
 # no CUDA toolkit, NVRTC and the CUDA headers from PyPI into build/cuda. Asks for nothing that is
 # already there, so it needs no network on a machine that has everything.
+#   setup.sh [--for-ci]    with what CI tests beside: a web server, and a compiler that fuzzes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,6 +13,7 @@ readonly oldest_cmake=3.22
 readonly oldest_gxx=12
 readonly own_cuda=build/cuda/nvidia/cu13
 readonly log=build/setup.log
+readonly purpose=${1:-}
 read -ra cxx <<<"${CXX:-g++}" # CXX may be two words, such as "ccache g++"
 readonly cxx
 
@@ -86,11 +88,22 @@ missing_packages() {
   has_header openssl/evp.h || printf 'libssl-dev\n'
   { has_header zstd.h && has_library zstd; } || printf 'libzstd-dev\n'
   has_header curl/curl.h || printf 'libcurl4-openssl-dev\n'
-  PATH=$PATH:/usr/sbin has_program nginx || printf 'nginx-light\n' # for the tests of the remote
   { has_header boost/context/fiber.hpp && has_library boost_context; } ||
     printf 'libboost-context-dev\n'
   has_program python3 || printf 'python3\n'
   [[ -n $(find_cuda) ]] || has_pip || printf 'python3-pip\n'
+  [[ $purpose != --for-ci ]] || missing_packages_of_ci
+}
+
+# What more is tested where it is there. Not for everyone: Debian's nginx starts a server.
+missing_packages_of_ci() {
+  PATH=$PATH:/usr/sbin has_program nginx || printf 'nginx-light\n'
+  has_fuzzer || printf 'clang\nlibclang-rt-dev\n'
+}
+
+has_fuzzer() {
+  has_program clang++ &&
+    compgen -G "$(clang++ --print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
 install_packages() {
