@@ -111,6 +111,12 @@ std::vector<Entry> DiskCache::entries() const {
   return in_folder(directory_, *warnings_, list_records);
 }
 
+std::uint64_t DiskCache::leftovers() const {
+  return in_folder(directory_, *warnings_, [](const Folder& root) {
+    return take_leftovers(root, leftover_age, Mode::dry_run);
+  });
+}
+
 Verified DiskCache::verify(
     const std::function<void(std::size_t done, std::size_t all)>& progress) const {
   return in_folder(directory_, *warnings_, [&](const Folder& root) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -175,6 +176,12 @@ TEST_CASE("cache stats counts without opening a record") {
   CHECK(stats["newest_use"].is_string());
   CHECK(stats["producers"][0]["description"] == "NVRTC 13.0 (build b0)");
   CHECK(stats["layers"][0]["records"] == 1);
+  CHECK(stats["leftovers"] == 0);
+
+  const fs::path left = program.records().front().parent_path() / ".new+0123456789abcdef";
+  std::ofstream(left) << "of a process that died";
+  fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  CHECK(require_json(program.run("cache stats"))["leftovers"] == 1);
 }
 
 TEST_CASE("cache verify lists the damaged, prune removes them, clear removes all") {

@@ -40,6 +40,7 @@ std::map<std::string, std::string> tree(const fs::path& folder) {
   std::map<std::string, std::string> files;
   if (!fs::exists(folder)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
     struct stat info {};
     REQUIRE(::lstat(entry.path().c_str(), &info) == 0);
     std::ifstream file(entry.path(), std::ios::binary);

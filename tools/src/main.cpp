@@ -33,6 +33,24 @@ void send_warnings_to_standard_error() {
   spdlog::set_default_logger(std::move(logger));
 }
 
+/// The last of the nested subcommands that were named.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto named = app.get_subcommands();
+  return named.empty() ? app : innermost(*named.front());
+}
+
+/// Where another word stands in place of a subcommand: that word, and the subcommands there are.
+std::string what_is_required(const CLI::App& program, const CLI::RequiredError& error) {
+  const CLI::App& app = innermost(program);
+  const std::vector<std::string> rest = app.remaining();
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(subcommand->get_name());
+  if (rest.empty() || names.empty()) return error.what();
+  std::string word = rest.front();
+  return one_of(names)(word);
+}
+
 int run(int argc, char** argv) {
   CLI::App program(description, "jitbag");
   program.formatter(std::make_shared<HelpFormatter>());
@@ -45,9 +63,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& answer) {  // --help and --version
     return program.exit(answer);
   } catch (const CLI::RequiredError& error) {
-    const std::vector<std::string> rest = program.remaining();
-    if (rest.empty()) throw UsageError(error.what());
-    throw UsageError(one_of({"bench", "precompile", "source", "cache", "doctor"})(rest.front()));
+    throw UsageError(what_is_required(program, error));
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }

@@ -18,6 +18,7 @@ struct Stats {
   std::uint64_t max_bytes = 0;
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t leftovers = 0;
   std::optional<RecordPlace::Time> oldest_use = {};
   std::optional<RecordPlace::Time> newest_use = {};
   std::vector<cache::Producer> producers = {};
@@ -41,6 +42,7 @@ Stats stats_of(const cache::CacheOptions& options) {
     stats.oldest_use = oldest->last_used;
     stats.newest_use = newest->last_used;
   }
+  stats.leftovers = folder.leftovers();
   stats.producers = folder.producers();
   for (const auto& path : options.layers) stats.layers.push_back(look_at_layer(path, options));
   return stats;
@@ -61,6 +63,7 @@ Json stats_json(const Stats& stats) {
           {"share", number(stats.share())},
           {"oldest_use", time_json(stats.oldest_use)},
           {"newest_use", time_json(stats.newest_use)},
+          {"leftovers", stats.leftovers},
           {"producers", producers},
           {"layers", to_json(stats.layers)}};
 }
@@ -82,6 +85,11 @@ void print_stats(const Stats& stats) {
     lines.emplace_back("oldest use", iso_time(*stats.oldest_use));
     lines.emplace_back("newest use", iso_time(*stats.newest_use));
   }
+  if (stats.leftovers > 0)
+    lines.emplace_back("left behind",
+                       fmt::format("{} files of processes that died; `jitbag cache prune` removes "
+                                   "them",
+                                   stats.leftovers));
   for (const cache::Producer& producer : stats.producers)
     lines.emplace_back("made by", producer.description);
   for (const auto& line : tools::lines(CacheState{.layers = stats.layers})) {

@@ -61,6 +61,7 @@ bool send_all(int socket, const void* data, std::size_t size) {
 }
 
 bool receive_all(int socket, void* data, std::size_t size) {
+  if (size == 0) return true;  // recv() would wait for a byte
   return restarted([&] { return ::recv(socket, data, size, MSG_WAITALL); }) ==
          static_cast<ssize_t>(size);
 }

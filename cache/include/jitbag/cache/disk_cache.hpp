@@ -114,6 +114,8 @@ class DiskCache {
   /// Every record, in the order of the keys. Lists the whole folder and opens no record. This and
   /// what follows is for upkeep by people; it throws Error.
   [[nodiscard]] std::vector<Entry> entries() const;
+  /// How many files lie here that processes left behind which died over an hour ago.
+  [[nodiscard]] std::uint64_t leftovers() const;
   /// Reads every record. `progress` is told of each with the number of all.
   [[nodiscard]] Verified verify(
       const std::function<void(std::size_t done, std::size_t all)>& progress = {}) const;
