@@ -86,6 +86,7 @@ std::vector<std::size_t> missing(const std::vector<Item>& items) {
 void require_supported(const std::set<Target>& wanted) {
   const std::vector<Target> supported = compiler::supported_targets();
   std::vector<std::string> known;
+  known.reserve(supported.size());
   for (const Target& target : supported) known.push_back(to_text(target));
   std::vector<std::string> unknown;
   for (const Target& target : wanted) {

@@ -220,8 +220,8 @@ std::vector<Target> targets_of(const Value& value) {
     if (!item.json.is_string()) item.refuse("give an architecture, such as \"sm_90\"");
     try {
       targets.push_back(parse_target(item.json.get_ref<const std::string&>()));
-    } catch (const Error& error) {
-      item.refuse(error.what());
+    } catch (const Error&) {  // its sentence would repeat the text, which may be long or odd
+      item.refuse("give an architecture from sm_75 up, such as \"sm_90\"");
     }
   });
   return targets;
@@ -235,8 +235,8 @@ std::vector<std::optional<Strategy>> strategies_of(const Value& value) {
       item.refuse("give a strategy's text, or null for the built-in rule");
     try {
       strategies.emplace_back(parse_strategy(item.json.get_ref<const std::string&>()));
-    } catch (const UsageError& error) {
-      item.refuse(error.what());
+    } catch (const UsageError&) {
+      item.refuse(fmt::format("write it as \"{}\", each of these once", to_text(Strategy{})));
     }
   });
   return strategies;
