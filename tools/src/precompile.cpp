@@ -86,6 +86,7 @@ std::vector<std::size_t> missing(const std::vector<Item>& items) {
 void require_supported(const std::set<Target>& wanted) {
   const std::vector<Target> supported = compiler::supported_targets();
   std::vector<std::string> known;
+  known.reserve(supported.size());
   for (const Target& target : supported) known.push_back(to_text(target));
   std::vector<std::string> unknown;
   for (const Target& target : wanted) {
@@ -114,11 +115,6 @@ void require_ready(const cache::Cache& cache, const std::vector<Item>& items) {
   require_folder(cache);
 }
 
-std::string progress_text(const std::vector<Item>& items) {
-  const Counts counts = count(items);
-  return fmt::format("{} already there, {} failed", counts.cached, counts.failed);
-}
-
 /// The layers were looked into already, so the workers look in the folder alone. NVRTC is open by
 /// now, and each worker inherits that: it starts no thread, neither when it is opened nor later.
 void make_missing(cache::CacheOptions cache_options, std::vector<Item>& items, std::size_t jobs,
@@ -127,10 +123,16 @@ void make_missing(cache::CacheOptions cache_options, std::vector<Item>& items, s
   Progress progress("precompile", static_cast<std::int64_t>(numbers.size()));
   cache_options.layers.clear();
   Engine engine({.cache = cache_options});  // each worker has it to itself; here it stays unused
+  Counts counts = count(items);
+  const auto tell = [&] {
+    progress.now(fmt::format("{} already there, {} failed", counts.cached, counts.failed));
+  };
   const auto answered = [&](const Answer& answer) {
-    items[answer.piece].outcome =
+    Outcome& outcome = items[answer.piece].outcome;
+    outcome =
         answer.problem.empty() ? from_message(answer.text) : Outcome{.problem = answer.problem};
-    progress.now(progress_text(items));
+    if (!outcome.problem.empty()) ++counts.failed;
+    tell();
     progress.advance();
   };
   run_in_processes(
@@ -138,7 +140,7 @@ void make_missing(cache::CacheOptions cache_options, std::vector<Item>& items, s
        .workers = std::min(jobs, numbers.size()),
        .work = [&](std::size_t number) { return to_message(make(engine, items[number].request)); },
        .answered = answered,
-       .waiting = [&] { progress.now(progress_text(items)); }},
+       .waiting = tell},
       interrupt);
 }
 

@@ -78,6 +78,7 @@ std::vector<cache::Producer> producers_of(const std::vector<RecordPlace>& places
     }
   }
   std::vector<cache::Producer> sorted;
+  sorted.reserve(producers.size());
   for (const auto& [id, producer] : producers) sorted.push_back(producer);
   return sorted;
 }
