@@ -51,7 +51,10 @@ class OwnErrors {
 /// The text of a key's file, wiped with its owner.
 class KeyText {
  public:
-  explicit KeyText(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  explicit KeyText(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {
+    // Of no bytes OpenSSL makes no BIO, and without a BIO some of its versions crash.
+    if (bytes_.empty()) bytes_.push_back(std::byte{'\n'});
+  }
   KeyText(const KeyText&) = delete;
   KeyText& operator=(const KeyText&) = delete;
   ~KeyText() { OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
