@@ -18,7 +18,7 @@ shift
 
 work=$(mktemp -d)
 chmod 755 "$work" # some tests go on as another user
-trap 'umount "$work/fs" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'umount "$work/fs" 2>/dev/null || true; rm -rf "$work"' EXIT
 mkdir "$work/fs" "$work/lower" "$work/upper" "$work/overlay"
 
 mount_tmpfs() { mount -t tmpfs -o mode=0755 tmpfs "$work/fs"; }
