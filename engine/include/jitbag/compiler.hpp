@@ -16,10 +16,11 @@ struct Library {
   std::string build_id;  ///< the GNU build id in the file, in hexadecimal: what keys are made from
 };
 
-/// The NVRTC that would be opened: $JITBAG_NVRTC (a file), else one that this process has loaded,
-/// else the first 64-bit library file by its names in CUDA_HOME, CUDA_PATH, the folder that
-/// `make setup` fills, LD_LIBRARY_PATH, the `nvidia` packages of every python3 on PATH,
-/// /usr/local/cuda*, and the distribution's folders. Reads a few hundred bytes; opens nothing.
+/// The NVRTC that would be opened: $JITBAG_NVRTC (a file, or `none` to do without), else one that
+/// this process has loaded, else the first 64-bit library file by its names in CUDA_HOME,
+/// CUDA_PATH, the folder that `make setup` fills, LD_LIBRARY_PATH, the `nvidia` packages of every
+/// python3 on PATH, /usr/local/cuda*, and the distribution's folders. Reads a few hundred bytes;
+/// opens nothing.
 [[nodiscard]] std::optional<Library> find();
 
 /// Every place that `find` looks in, in order, for messages and for `jitbag doctor`.

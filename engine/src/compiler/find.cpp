@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 
@@ -65,6 +67,20 @@ void add_python(std::vector<fs::path>& folders) {
   add_pythons(folders, "/usr/local/lib");
 }
 
+/// The numbers in "cuda-13.0", so that 13 comes after 9.
+std::vector<int> version_of(const fs::path& toolkit) {
+  std::vector<int> numbers;
+  const std::string name = toolkit.filename().string();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) continue;
+    int number = 0;
+    const auto [end, error] = std::from_chars(name.data() + i, name.data() + name.size(), number);
+    numbers.push_back(error == std::errc() ? number : 0);
+    i = static_cast<std::size_t>(end - name.data());
+  }
+  return numbers;
+}
+
 /// /usr/local/cuda-13.0 and its like, where no link /usr/local/cuda names one of them; the last
 /// version first.
 void add_versioned_toolkits(std::vector<fs::path>& folders) {
@@ -73,7 +89,7 @@ void add_versioned_toolkits(std::vector<fs::path>& folders) {
   for (const auto& entry : fs::directory_iterator("/usr/local", ignored)) {
     if (entry.path().filename().string().starts_with("cuda-")) roots.push_back(entry.path());
   }
-  std::sort(roots.rbegin(), roots.rend());
+  std::ranges::sort(roots, std::ranges::greater(), version_of);
   for (const fs::path& root : roots) add_toolkit(folders, root);
 }
 
@@ -123,7 +139,13 @@ bool is_library(const fs::path& path) {
 
 constexpr std::array library_names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
+/// Whether the user wants no compiler, though there may be one.
+bool is_turned_off() {
+  return cache::environment("JITBAG_NVRTC") == "none";
+}
+
 std::optional<fs::path> find_file() {
+  if (is_turned_off()) return {};
   if (const auto named = cache::environment("JITBAG_NVRTC")) {
     std::error_code ignored;
     return fs::is_regular_file(*named, ignored) ? std::optional<fs::path>(*named) : std::nullopt;
@@ -219,6 +241,7 @@ std::optional<Library> find() {
 }
 
 std::vector<std::string> searched_places() {
+  if (is_turned_off()) return {"nowhere (JITBAG_NVRTC is none)"};
   std::vector<std::string> places;
   if (const auto named = cache::environment("JITBAG_NVRTC"))
     return {fmt::format("{} (JITBAG_NVRTC)", *named)};
@@ -232,6 +255,9 @@ std::vector<std::string> searched_places() {
 }
 
 std::string missing_sentence() {
+  if (is_turned_off())
+    return "NVRTC, which compiles kernels, is turned off by JITBAG_NVRTC=none; unset that to "
+           "compile.";
   return fmt::format(
       "NVRTC, which compiles kernels, was not found: looked for libnvrtc.so.13 and libnvrtc.so.12 "
       "in {}. "

@@ -120,6 +120,9 @@ std::optional<Artifact> Artifacts::find(const Request& request) const {
     const auto found = cache_.find(candidate.key);
     if (!found) continue;
     if (auto artifact = artifact_found(*found)) return artifact;
+    warn(fmt::format("The record {} in {} is whole, but holds no kernel; it is not used.",
+                     candidate.key.hex(), found->where));
+    cache_.discard(candidate.key);  // the next store would leave a whole record alone
   }
   return {};
 }
