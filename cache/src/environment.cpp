@@ -47,7 +47,7 @@ std::vector<fs::path> layers_from_environment(const Warn& warn) {
 }
 
 std::optional<std::string> remote_from_environment(const Warn& warn) {
-  const auto url = environment("JITBAG_CACHE_REMOTE");
+  auto url = environment("JITBAG_CACHE_REMOTE");
   if (!url) return {};
   if (url->starts_with("http://") || url->starts_with("https://")) return url;
   // Not printed: it may hold a password.
