@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The format of every file, then clang-tidy over the sources of the libraries and the command.
+#   lint.sh [FOLDER]...    clang-tidy over these folders alone
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,10 +11,12 @@ command -v clang-tidy >/dev/null || {
 printf 'lint: Checking the format.\n'
 scripts/format.sh --check
 
-printf 'lint: Running clang-tidy over cache, engine and tools.\n'
+folders=("$@")
+[[ $# -gt 0 ]] || folders=(cache engine tools)
+printf 'lint: Running clang-tidy over %s.\n' "${folders[*]}"
 cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON --log-level=WARNING >/dev/null
 # The *_avx2.cpp files name processor features that clang-tidy 14 does not know.
-find cache engine tools -name '*.cpp' ! -name '*_avx2.cpp' -print0 |
+find "${folders[@]}" -name '*.cpp' ! -name '*_avx2.cpp' -print0 |
   xargs -0 --max-args=1 --max-procs="${JOBS:-$(nproc)}" \
     clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option \
     2> >(grep -v 'warnings\? generated' >&2)
