@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "bytes.hpp"
 #include "producer_rules.hpp"
 #include "signed_message.hpp"
 
@@ -16,10 +17,6 @@ constexpr std::string_view footer_magic = "JITBAGBE";
 constexpr std::string_view signed_kind = "jitbag bundle";
 constexpr std::uint64_t format_version = 1;
 constexpr std::size_t smallest_producer = 16;  // two empty texts
-
-std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 bool is(std::optional<std::span<const std::byte>> bytes, std::string_view magic) {
   return bytes && std::ranges::equal(*bytes, std::as_bytes(std::span(magic)));

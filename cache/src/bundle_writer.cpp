@@ -1,11 +1,9 @@
 #include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -16,6 +14,7 @@
 #include "jitbag/cache/error.hpp"
 #include "limits.hpp"
 #include "producer_rules.hpp"
+#include "unique_name.hpp"
 
 namespace jitbag::cache {
 namespace {
@@ -31,11 +30,9 @@ constexpr mode_t bundle_mode = 0644;
   throw Error(fmt::format("The bundle {} cannot be written: {}.", path.string(), clause));
 }
 
-std::string unique_name() {
-  std::array<std::uint64_t, 2> random{};
-  if (::getrandom(random.data(), sizeof random, 0) != sizeof random)
-    throw Error(fmt::format("The kernel gave no random number ({}); try again.", system_reason()));
-  return fmt::format(".new+{:016x}{:016x}", random[0], random[1]);
+std::string temporary_name(const fs::path& path) {
+  if (auto name = unique_name(new_prefix)) return std::move(*name);
+  refuse(path, fmt::format("the kernel gave no random number ({})", system_reason()));
 }
 
 /// A file beside the one that is to be. Removed with its owner unless it was put in place.
@@ -44,7 +41,7 @@ class NewBundle {
   explicit NewBundle(fs::path path)
       : path_(std::move(path)),
         folder_(path_.has_parent_path() ? path_.parent_path() : fs::path(".")),
-        temporary_(folder_ / unique_name()),
+        temporary_(folder_ / temporary_name(path_)),
         file_(open_at(AT_FDCWD, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
                       S_IRUSR | S_IWUSR)) {
     if (!file_)

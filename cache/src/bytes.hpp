@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ class ByteWriter {
   std::size_t size = 8;
   for (const Field& field : fields) size += 16 + field.name.size() + field.value.size();
   return size;
+}
+
+[[nodiscard]] inline std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// Reads what a ByteWriter wrote, from bytes that nobody vouches for: every length is compared with

@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -13,22 +11,19 @@
 #include <utility>
 
 #include "listing.hpp"
+#include "unique_name.hpp"
 
 namespace jitbag::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-// '+' stands in no name that the cache gives to anything else.
-constexpr std::string_view new_prefix = ".new+";
 constexpr std::string_view old_prefix = ".old+";
 constexpr int most_links = 8;
 
-std::string unique_name(std::string_view prefix) {
-  std::array<std::uint64_t, 2> random{};
-  if (uninterrupted([&] { return ::getrandom(random.data(), sizeof random, 0); }) != sizeof random)
-    throw Trouble(fmt::format("the kernel gave no random number ({})", system_reason()));
-  return fmt::format("{}{:016x}{:016x}", prefix, random[0], random[1]);
+std::string name_of_ours(std::string_view prefix) {
+  if (auto name = unique_name(prefix)) return std::move(*name);
+  throw Trouble(fmt::format("the kernel gave no random number ({})", system_reason()));
 }
 
 bool may_be_a_link(int reason) {
@@ -73,7 +68,7 @@ class Folder::NewFile {
  public:
   explicit NewFile(const Folder& folder)
       : folder_(folder),
-        name_(unique_name(new_prefix)),
+        name_(name_of_ours(new_prefix)),
         file_(open_at(folder.descriptor(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
                       S_IRUSR | S_IWUSR)) {
     if (!file_) fail(folder.path(), "takes no new file");
@@ -177,7 +172,7 @@ void Folder::remove(const std::string& name) const {
 
 /// The name is free at once, however long it takes to remove what had it.
 void Folder::move_aside(const std::string& name) const {
-  const std::string aside = unique_name(old_prefix);
+  const std::string aside = name_of_ours(old_prefix);
   if (::renameat(descriptor(), name.c_str(), descriptor(), aside.c_str()) != 0) {
     if (errno == ENOENT) return;
     fail(path_ / name, "cannot be moved aside");

@@ -4,18 +4,13 @@
 #include <chrono>
 #include <tuple>
 
+#include "bytes.hpp"
 #include "producer_rules.hpp"
 #include "record_file.hpp"
 #include "record_list.hpp"
 
 namespace jitbag::cache {
-namespace {
-
-std::string text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<std::string> producer_files(const Folder& producers) {
   using Time = std::chrono::system_clock::time_point;

@@ -28,10 +28,6 @@ Decoded refuse(std::string problem) {
   return {{}, std::move(problem)};
 }
 
-std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::optional<std::vector<Field>> take_fields(ByteReader& reader) {
   const auto count = reader.take_number();
   if (!count || *count > reader.left() / smallest_field) return {};

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "bytes.hpp"
 #include "curl.hpp"
 #include "http_client.hpp"
 #include "limits.hpp"
@@ -32,10 +33,6 @@ constexpr std::size_t largest_producer = longest_producer_id + 1 + longest_produ
 std::string record_path(const Digest& key) {
   const std::string hex = key.hex();
   return fmt::format("records/{}/{}.record", hex.substr(0, 2), hex);
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// A record as it lies on a server, taken apart.
