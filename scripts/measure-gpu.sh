@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All that is to be run on a GPU after a change to kernels, launch or runtime, in one call: the gpu tests (twice, the second
 # time from disk alone), the same kernels under compute-sanitizer, the times of the engine itself and the seed sweep.
-#   scripts/measure-gpu.sh FOLDER    writes tests.log, sanitizer.log, engine_times.json and seed_sweep.json there
+#   scripts/measure-gpu.sh FOLDER    writes tests.log, sanitizer.log and a JSON file for each measurement there
 # The build must be there (`make build`). JITBAG_COMMIT names the commit where there is no git to ask.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -44,6 +44,8 @@ for tool in memcheck racecheck; do
     'every kernel of the matrix*' 2>&1 | tee -a "$folder/sanitizer.log" | tail -n 4
 done
 measure engine_times "$build/bench/bench_engine_times"
+measure cache_scale "$build/bench/bench_cache_scale"
+measure layer_hit "$build/bench/bench_layer_hit"
 measure seed_sweep "$build/tools/jitbag" bench --operator embedding_bag_mean --batch 8192 \
   --embedding-vocab-size 1000000 --embedding-dim 32,64,128 --embedding-bag-size 1,2,4,8 \
   --embedding-padding-prob 0.25 --dtype float16 --steps 200 --warmup-steps 50 --repeats 5 \

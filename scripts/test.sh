@@ -21,11 +21,12 @@ printf 'test: All tests of the release build.\n'
 run_tests release ${without_gpu_tests[@]+"${without_gpu_tests[@]}"}
 
 scripts/build.sh debug -DJITBAG_BUILD_EXAMPLES=OFF -DJITBAG_BUILD_BENCHMARKS=OFF -- \
-  jitbag_unit_tests jitbag_cache_tests jitbag_remote_tests jitbag_simt_tests
+  jitbag_unit_tests jitbag_cache_tests jitbag_cache_faults_tests jitbag_cache_stress \
+  jitbag_remote_tests jitbag_simt_tests
 printf 'test: The unit, cache and simt tests under the address and undefined-behaviour sanitizers.\n'
-run_tests debug --label-regex '^(unit|cache|simt)$'
+run_tests debug --label-regex '^(unit|cache|simt)$' --exclude-regex cache_file_systems
 
 scripts/build.sh thread -DJITBAG_BUILD_EXAMPLES=OFF -DJITBAG_BUILD_BENCHMARKS=OFF -- \
   jitbag_cache_tests jitbag_remote_tests
 printf 'test: The cache tests under the thread sanitizer.\n'
-run_tests thread --label-regex '^cache$'
+run_tests thread --tests-regex '^(cache|remote|remote_nginx)$'

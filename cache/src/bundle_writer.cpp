@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "bundle_format.hpp"
@@ -50,7 +49,7 @@ class NewBundle {
   NewBundle(const NewBundle&) = delete;
   NewBundle& operator=(const NewBundle&) = delete;
   ~NewBundle() {
-    if (!in_place_) ::unlink(temporary_.c_str());
+    if (!in_place_) ::unlinkat(AT_FDCWD, temporary_.c_str(), 0);
   }
 
   /// Its size.
@@ -63,7 +62,7 @@ class NewBundle {
 
   void put_in_place() {
     if (::fchmod(file_.get(), bundle_mode) != 0 || !sync_file(file_) ||
-        std::rename(temporary_.c_str(), path_.c_str()) != 0)
+        ::renameat(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str()) != 0)
       refuse(path_, system_reason());
     in_place_ = true;
     // Where this fails a power cut may take the name away, and never a part of the file.

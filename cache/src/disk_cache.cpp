@@ -49,7 +49,7 @@ void keep_within(const Folder& root, std::uint64_t max_bytes, std::optional<std:
                  const Digest& stored, WarnOnce& warnings) {
   if (max_bytes == 0 || (total && *total <= max_bytes)) return;
   try {
-    shrink(root, max_bytes, total.value_or(max_bytes), stored, warnings);
+    shrink(root, max_bytes, total.value_or(max_bytes + 1), stored, warnings);
   } catch (const Trouble& problem) {
     warnings.say("limit", fmt::format("The cache folder {} may grow above its limit of {} bytes: "
                                       "{}; see who owns what is in it.",

@@ -21,6 +21,7 @@ using std::chrono::system_clock;
 
 constexpr std::chrono::hours in_use{1};
 constexpr milliseconds patience_far_above{1000};
+constexpr int most_passes = 8;
 
 /// A folder far above its limit grows faster than the one who shrinks it removes, or he was
 /// stopped: then the others wait a little, and in the end do it themselves.
@@ -86,19 +87,25 @@ Evicted evict(const Folder& root, const std::vector<Entry>& leaving) {
   return evicted;
 }
 
-void shrink(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
-            const Digest& spared, WarnOnce& warnings) {
+namespace {
+
+/// False when someone else is at it.
+bool shrink_once(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
+                 const Digest& spared, WarnOnce& warnings) {
   const milliseconds patience = patience_at(believed, max_bytes);
   const ByteLock only_one(root, eviction_byte, patience);
-  if (only_one.outcome() == LockOutcome::in_vain && patience == milliseconds(0)) return;
+  if (only_one.outcome() == LockOutcome::in_vain && patience == milliseconds(0)) return false;
 
   const Total total(root);
   const std::uint64_t before = total.before_count();
-  if (before <= max_bytes) return;  // someone else has just done it
+  if (before <= max_bytes) return true;  // someone else has just done it
   for_each_folder(root, [](const Folder& folder) { folder.remove_leftovers(); });
   const std::vector<Entry> entries = list_records(root);
   const std::uint64_t counted = bytes_of(entries);
-  if (counted <= max_bytes) return total.set_counted(counted, before);
+  if (counted <= max_bytes) {
+    total.set_counted(counted, before);
+    return true;
+  }
 
   const auto leaving = records_to_evict(entries, max_bytes - max_bytes / 10, spared);
   const Evicted evicted = evict(root, leaving);
@@ -106,6 +113,18 @@ void shrink(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
   if (!evicted.problem.empty()) throw Trouble(evicted.problem);
   if (!leaving.empty() && system_clock::now() - leaving.back().last_used < in_use)
     warn_of_work_in_hand(root, max_bytes, warnings);
+  return true;
+}
+
+}  // namespace
+
+void shrink(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
+            const Digest& spared, WarnOnce& warnings) {
+  // Whoever stored while this one evicted has left it to him: he looks again once he has let go.
+  for (int pass = 0; pass < most_passes && believed > max_bytes; ++pass) {
+    if (!shrink_once(root, max_bytes, believed, spared, warnings)) return;
+    believed = Total(root).known().value_or(0);
+  }
 }
 
 }  // namespace jitbag::cache

@@ -24,8 +24,8 @@ Folder open_root(const fs::path& directory) {
 
 std::string unusable_sentence(const fs::path& directory, std::string_view reason) {
   return fmt::format(
-      "The layer {} is not used: {}; take it out of JITBAG_CACHE_PATH, or make it a folder that "
-      "only you or root can write to.",
+      "The layer {} is not used: {}; name in JITBAG_CACHE_PATH folders and bundles that this user "
+      "can read and that nobody but this user and root can write to.",
       directory.string(), reason);
 }
 

@@ -117,8 +117,11 @@ struct Remote::State {
     const RemoteObject object = taken_apart(bytes);
     if (options.trusted && !is_trusted(object, key)) return {};
     Decoded decoded = decode(object.record);
-    if (!decoded.record)
-      return complain_of(key, "damaged", fmt::format("it is damaged: {}", decoded.problem));
+    if (!decoded.record) {
+      std::string_view why = decoded.problem;
+      if (why.ends_with('.')) why.remove_suffix(1);  // it stands within a sentence
+      return complain_of(key, "damaged", fmt::format("it is damaged: {}", why));
+    }
     if (decoded.record->key() != key)
       return complain_of(key, "damaged", "it holds the record of another key");
     return std::move(decoded.record);

@@ -82,6 +82,14 @@ std::optional<std::uint64_t> Total::add(std::uint64_t bytes) const {
   });
 }
 
+std::optional<std::uint64_t> Total::known() const {
+  using Sum = std::optional<std::uint64_t>;
+  return with_file(root_, Sum{}, [](const TotalFile& file) -> Sum {
+    const auto total = file.read();
+    return total < more_than_any_limit ? total : std::nullopt;
+  });
+}
+
 std::uint64_t Total::before_count() const {
   return with_file(root_, more_than_any_limit, [&](const TotalFile& file) {
     if (const auto total = file.read()) return *total;

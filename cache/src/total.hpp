@@ -19,6 +19,8 @@ class Total {
   /// Adds what is about to be stored. Gives the sum, or nothing when the total is unknown.
   std::optional<std::uint64_t> add(std::uint64_t bytes) const;
 
+  /// Nothing when nobody knows, or when someone is counting.
+  [[nodiscard]] std::optional<std::uint64_t> known() const;
   /// The total before a count. An unknown one is set to more than any limit, so that whoever
   /// comes after one who died while he counted counts again.
   [[nodiscard]] std::uint64_t before_count() const;

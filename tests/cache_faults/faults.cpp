@@ -129,6 +129,11 @@ int __wrap_fsync(int) {
   return made(Call::fsync, -1, [] { return 0; });
 }
 
+int __real_fchmod(int file, mode_t mode);
+int __wrap_fchmod(int file, mode_t mode) {
+  return made(Call::fchmod, -1, [&] { return __real_fchmod(file, mode); });
+}
+
 int __real_ftruncate(int file, off_t size);
 int __wrap_ftruncate(int file, off_t size) {
   return made(Call::ftruncate, -1, [&] { return __real_ftruncate(file, size); });

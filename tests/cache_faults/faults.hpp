@@ -11,6 +11,7 @@ namespace jitbag::test {
 enum class Call {
   close,
   closedir,
+  fchmod,
   fcntl,
   fdopendir,
   fstat,

@@ -14,6 +14,8 @@
 #include "cache/cache_folder.hpp"
 #include "cache/child.hpp"
 #include "catch.hpp"
+#include "jitbag/cache/bundle.hpp"
+#include "jitbag/cache/bundle_layer.hpp"
 #include "jitbag/cache/error.hpp"
 #include "jitbag/cache/folder_layer.hpp"
 
@@ -64,15 +66,29 @@ Record large(const std::string& name) {
   return record;
 }
 
-/// A folder in which much has happened.
+BundleContents bundle_of(const std::vector<std::string>& names) {
+  BundleContents contents{.keys = {}, .producers = {{"build", "a compiler"}}, .read = {}};
+  for (const std::string& name : names) contents.keys.push_back(sample(name).key());
+  contents.read = [names](const Digest& key) -> std::optional<Record> {
+    for (const std::string& name : names) {
+      if (sample(name).key() == key) return sample(name);
+    }
+    return {};
+  };
+  return contents;
+}
+
+/// A folder in which much has happened, and a bundle.
 struct Scene {
   CacheFolder folder;
   fs::path layer_folder = folder.parent() / "layer";
   fs::path new_folder = folder.parent() / "not" / "there" / "yet";
+  fs::path bundle = folder.parent() / "shipped.bundle";
   fs::path damaged;
   fs::path blocked;
 
   Scene() {
+    write_bundle(bundle, bundle_of({"a", "b"}));
     const DiskCache filling(folder.path(), {});
     for (const char* name : {"a", "b", "c"}) {
       if (!filling.store(sample(name))) throw std::runtime_error("no scene can be set");
@@ -230,6 +246,23 @@ const std::vector<Operation> operations{
        const auto count = layer.keys().size();
        return count <= 5 && layer.producers().size() <= 1;
      }},
+    {"replace a bundle",
+     [](const Scene& scene, const Warn&) {
+       return works_or_errs([&] { write_bundle(scene.bundle, bundle_of({"a", "b", "c"})); });
+     }},
+    {"a bundle's find",
+     [](const Scene& scene, const Warn&) {
+       bool right = true;
+       return works_or_errs([&] {
+                right = is_right(Bundle::open(scene.bundle).find(sample("a").key()), sample("a"));
+              }) &&
+              right;
+     }},
+    {"a bundle layer's find",
+     [](const Scene& scene, const Warn& warn) {
+       const BundleLayer layer(scene.bundle, {}, warn);
+       return is_right(layer.find(sample("a").key()), sample("a")) && layer.keys().size() <= 2;
+     }},
 };
 
 bool may_have_removed(const Operation& operation, const Record& record) {
@@ -255,6 +288,7 @@ void check_usable(const Scene& scene, const Operation& operation) {
   { const Claim claim = cache.claim(sample("a").key(), 0ms); }
   if (cache.producers().empty() && std::string(operation.name) != "clear") FAIL("no producer");
   if (!warnings.empty()) FAIL(warnings[0]);
+  if (Bundle::open(scene.bundle).find(sample("a").key()) != sample("a")) FAIL("the bundle is lost");
   // A small limit is kept from now on, whatever the total says.
   const std::uint64_t limit = 2 * encode(large("more")).size();
   if (!DiskCache(scene.folder.path(), {}, limit).store(large("more"))) FAIL("no store");

@@ -70,7 +70,7 @@ FolderState look_at_folder(const fs::path& directory, std::uint64_t max_bytes,
                            MissingFolder missing) {
   FolderState state{.directory = directory, .max_bytes = max_bytes};
   std::error_code ignored;
-  if (missing == MissingFolder::make || fs::exists(directory, ignored)) {
+  if (missing == MissingFolder::make || fs::exists(directory / "records", ignored)) {
     const cache::DiskCache cache(
         directory, [](std::string_view) {}, max_bytes);
     const auto health = cache.health();

@@ -186,7 +186,8 @@ int run(bool json) {
     fmt::print("{}", report_text(driver, nvrtc, cache));
   // Without a driver there is still precompile and the CPU; without these there is no compile.
   std::vector<std::string> problems = problems_of(cache);
-  if (!nvrtc.problem.empty()) problems.insert(problems.begin(), nvrtc.problem);
+  if (!nvrtc.problem.empty() && !compiler::is_turned_off())
+    problems.insert(problems.begin(), nvrtc.problem);
   for (const std::string& problem : problems) say_error(problem);
   return problems.empty() ? exit_done : exit_failed;
 }
@@ -202,7 +203,8 @@ Command add_doctor(CLI::App& program) {
   arguments->add_flag("--json", *json, "JSON on a terminal too");
   arguments->footer(
       "Exit status 1 if kernels cannot be compiled or kept, or a layer cannot be used. A missing\n"
-      "driver or GPU is told, and is no failure: precompile and the CPU need neither.");
+      "driver or GPU is told, and is no failure: precompile and the CPU need neither. Nor is an\n"
+      "NVRTC that JITBAG_NVRTC=none turns off.");
   return {arguments, [json] { return run(*json); }};
 }
 

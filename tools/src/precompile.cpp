@@ -170,7 +170,8 @@ void say_failures(const std::vector<Item>& items) {
 void say_if_keys_are_unknown(const cache::Cache& cache) {
   if (!compiler::find() && cache.producers().empty())
     say_error(
-        "No kernel can be looked up: NVRTC is not on this machine, and neither the cache folder "
+        "No kernel can be looked up: there is no NVRTC to be used here, and neither the cache "
+        "folder "
         "nor a layer says with which one its kernels were made; see `jitbag doctor`.");
 }
 
@@ -185,8 +186,8 @@ int conclude(const Report& report) {
   }
   if (report.aim == Aim::complete && counts.missing > 0) {
     say_error(
-        fmt::format("{} of {} kernels are missing; compile them with the same command "
-                    "without --require-complete.",
+        fmt::format("{} of {} kernels are missing; compile them with the same command without "
+                    "--require-complete, or ship a bundle that has them.",
                     counts.missing, report.items.size()));
     return exit_failed;
   }

@@ -23,6 +23,9 @@ struct Library {
 /// opens nothing.
 [[nodiscard]] std::optional<Library> find();
 
+/// Whether the user wants none, by JITBAG_NVRTC=none, though there may be one.
+[[nodiscard]] bool is_turned_off();
+
 /// Every place that `find` looks in, in order, for messages and for `jitbag doctor`.
 [[nodiscard]] std::vector<std::string> searched_places();
 

@@ -139,11 +139,6 @@ bool is_library(const fs::path& path) {
 
 constexpr std::array library_names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-/// Whether the user wants no compiler, though there may be one.
-bool is_turned_off() {
-  return cache::environment("JITBAG_NVRTC") == "none";
-}
-
 std::optional<fs::path> find_file() {
   if (is_turned_off()) return {};
   if (const auto named = cache::environment("JITBAG_NVRTC")) {
@@ -231,6 +226,10 @@ std::string digest_of_file(const fs::path& path) {
 }
 
 }  // namespace
+
+bool is_turned_off() {
+  return cache::environment("JITBAG_NVRTC") == "none";
+}
 
 std::optional<Library> find() {
   const auto path = find_file();

@@ -77,6 +77,7 @@ std::optional<Artifact> artifact_found(const cache::Found& found) {
 /// is, one for each that has written into this cache.
 struct Artifacts::Request {
   struct Candidate {
+    std::string build;  ///< of the compiler
     std::vector<cache::Field> fields;
     cache::Digest key;
   };
@@ -84,7 +85,7 @@ struct Artifacts::Request {
 
   Request(const Specialisation& specialisation, const std::vector<std::string>& builds) {
     for (const std::string& build : builds) {
-      Candidate candidate{fields_of(specialisation, build), {}};
+      Candidate candidate{build, fields_of(specialisation, build), {}};
       candidate.key = cache::key_of(candidate.fields);
       candidates.push_back(std::move(candidate));
     }
@@ -134,6 +135,7 @@ std::optional<Artifact> Artifacts::fetch(const Request& request) const {
     auto artifact = artifact_found(*found);
     if (!artifact) continue;
     artifact->is_on_disk = cache_.store(found->record);
+    cache_.remember({candidate.build, artifact->compiler});
     return artifact;
   }
   return {};
@@ -193,7 +195,11 @@ Artifact Artifacts::get(const Specialisation& specialisation) {
 }
 
 std::optional<Artifact> Artifacts::find(const Specialisation& specialisation) {
-  return find(Request(specialisation, compiler_builds()));
+  const Request request(specialisation, compiler_builds());
+  const auto reading = Clock::now();
+  auto artifact = find(request);
+  if (artifact) artifact->times.disk_ms = milliseconds_since(reading);
+  return artifact;
 }
 
 Artifact Artifacts::replace(const Specialisation& specialisation) {

@@ -129,13 +129,14 @@ void print_report(const Options& options, const Choice& choice,
 
 void say_left_out(const Choice& choice) {
   for (const std::string& key : choice.damaged)
-    say_error(fmt::format("The record {} is damaged and was left out.", key));
+    say_error(fmt::format("The record {} cannot be used and was left out.", key));
 }
 
 int run(const Options& options) {
   std::optional<cache::SigningKey> signing;
   if (!options.signing_key.empty()) signing = cache::SigningKey::read(options.signing_key);
-  const std::vector<RecordPlace> places = all_places(cache_options_here());
+  const cache::CacheOptions cache_options = cache_options_here();
+  const std::vector<RecordPlace> places = all_places(cache_options);
   const Choice choice = choose(places, options);
   say_left_out(choice);
   if (choice.records.empty())
@@ -147,7 +148,8 @@ int run(const Options& options) {
   const cache::BundleContents contents = contents_of(places, choice);
   const cache::BundleSummary summary = cache::write_bundle(options.file, contents, signing);
   print_report(options, choice, contents, summary);
-  return exit_done;
+  const bool is_complete = choice.damaged.empty() && unusable_layers(cache_options).empty();
+  return is_complete ? exit_done : exit_failed;
 }
 
 }  // namespace

@@ -59,10 +59,21 @@ RecordPlace folder_place(const cache::CacheOptions& options) {
 
 std::vector<RecordPlace> all_places(const cache::CacheOptions& options) {
   std::vector<RecordPlace> places;
-  if (options.directory) places.push_back(folder_place(options));
+  std::error_code ignored;
+  if (options.directory && fs::exists(*options.directory, ignored))
+    places.push_back(folder_place(options));
   for (RecordPlace& place : layer_places(std::make_shared<cache::Cache>(options, warn)))
     places.push_back(std::move(place));
   return places;
+}
+
+std::vector<UnusableLayer> unusable_layers(const cache::CacheOptions& options) {
+  std::vector<UnusableLayer> unusable;
+  for (const fs::path& path : options.layers) {
+    LayerState state = look_at_layer(path, options);
+    if (!state.problem.empty()) unusable.push_back({path, std::move(state.problem)});
+  }
+  return unusable;
 }
 
 RecordPlace named_place(const fs::path& path, const cache::CacheOptions& options) {

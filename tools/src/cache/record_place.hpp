@@ -44,6 +44,13 @@ class RecordPlace {
 /// The cache folder, if there is one, then the layers.
 [[nodiscard]] std::vector<RecordPlace> all_places(const cache::CacheOptions& options);
 
+/// Why layers that are asked for cannot be used, each with its path.
+struct UnusableLayer {
+  std::filesystem::path path;
+  std::string problem;
+};
+[[nodiscard]] std::vector<UnusableLayer> unusable_layers(const cache::CacheOptions& options);
+
 /// A bundle or folder that the user named. Throws cache::Error where it cannot be used.
 [[nodiscard]] RecordPlace named_place(const std::filesystem::path& path,
                                       const cache::CacheOptions& options);

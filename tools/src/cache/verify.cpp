@@ -72,6 +72,8 @@ int run(const Options& options) {
     cache::CacheOptions layers_only = cache_options;
     layers_only.directory.reset();
     for (const RecordPlace& place : all_places(layers_only)) verify_layer(place, verified);
+    for (const UnusableLayer& layer : unusable_layers(cache_options))
+      verified.damaged.push_back({layer.path, layer.problem});
   }
   if (wants_json(options.json)) {
     print_json(verified_json(verified));
