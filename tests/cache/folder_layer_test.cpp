@@ -72,11 +72,10 @@ TEST_CASE("a layer that does not exist is one warning and is not made") {
     CHECK(layer.producers().empty());
   }
   REQUIRE(folder.warnings().size() == 1);
-  CHECK(
-      folder.warnings()[0] ==
-      "The layer " + folder.path().string() +
-          " is not used: it does not exist; take it out of JITBAG_CACHE_PATH, or make it a folder "
-          "that only you or root can write to.");
+  CHECK(folder.warnings()[0] ==
+        "The layer " + folder.path().string() +
+            " is not used: it does not exist; name in JITBAG_CACHE_PATH folders and bundles that "
+            "this user can read and that nobody but this user and root can write to.");
   CHECK_FALSE(fs::exists(folder.path()));
 }
 

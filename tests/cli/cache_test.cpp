@@ -318,9 +318,26 @@ TEST_CASE("export says what is damaged, and takes it from a layer that has it wh
   for (const fs::path& record : program.records()) damage(record);
   program.set("JITBAG_CACHE_PATH", layer.cache_folder());
   const Outcome outcome = program.run("cache export " + program.folder().file("kernels.jitbag"));
-  CHECK(require_json(outcome)["records"] == 1);
-  CHECK(contains(outcome.error, made_up_record(128).key().hex() + " is damaged"));
+  CHECK(outcome.status == 1);
+  CHECK(outcome.json()["records"] == 1);
+  CHECK(contains(outcome.error, made_up_record(128).key().hex() + " cannot be used"));
   CHECK(outcome.json()["damaged"] == nlohmann::json({made_up_record(128).key().hex()}));
+}
+
+TEST_CASE("a layer that cannot be used fails export and verify --all") {
+  Program program;
+  store(program, {made_up_record(64)});
+  const std::string missing = program.folder().file("missing.jitbag");
+  program.set("JITBAG_CACHE_PATH", missing);
+  CHECK(require_json(program.run("cache verify"))["damaged"].empty());
+  const Outcome verified = program.run("cache verify --all");
+  CHECK(verified.status == 1);
+  REQUIRE(verified.json()["damaged"].size() == 1);
+  CHECK(verified.json()["damaged"][0]["path"] == missing);
+  const Outcome exported = program.run("cache export " + program.folder().file("new.jitbag"));
+  CHECK(exported.status == 1);
+  CHECK(exported.json()["records"] == 1);
+  CHECK(contains(exported.error, missing));
 }
 
 TEST_CASE("a bundle is refused that the expected key has not signed") {
