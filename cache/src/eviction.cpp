@@ -90,9 +90,8 @@ Evicted evict(const Folder& root, const std::vector<Entry>& leaving) {
 namespace {
 
 /// False when someone else is at it.
-bool shrink_once(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
+bool shrink_once(const Folder& root, std::uint64_t max_bytes, milliseconds patience,
                  const Digest& spared, WarnOnce& warnings) {
-  const milliseconds patience = patience_at(believed, max_bytes);
   const ByteLock only_one(root, eviction_byte, patience);
   if (only_one.outcome() == LockOutcome::in_vain && patience == milliseconds(0)) return false;
 
@@ -120,9 +119,11 @@ bool shrink_once(const Folder& root, std::uint64_t max_bytes, std::uint64_t beli
 
 void shrink(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
             const Digest& spared, WarnOnce& warnings) {
+  milliseconds patience = patience_at(believed, max_bytes);
   // Whoever stored while this one evicted has left it to him: he looks again once he has let go.
   for (int pass = 0; pass < most_passes && believed > max_bytes; ++pass) {
-    if (!shrink_once(root, max_bytes, believed, spared, warnings)) return;
+    if (!shrink_once(root, max_bytes, patience, spared, warnings)) return;
+    patience = milliseconds(0);  // it was waited for once
     believed = Total(root).known().value_or(0);
   }
 }

@@ -324,6 +324,29 @@ TEST_CASE("export says what is damaged, and takes it from a layer that has it wh
   CHECK(outcome.json()["damaged"] == nlohmann::json({made_up_record(128).key().hex()}));
 }
 
+TEST_CASE("a key that is named by nothing is a wrong argument, and no signature goes unchecked") {
+  Program program;
+  store(program, {made_up_record(64)});
+  const std::string bundle = program.folder().file("plain.jitbag");
+  CHECK(program.run("cache export --sign= " + bundle).status == 2);
+  CHECK_FALSE(fs::exists(bundle));
+  require_json(program.run("cache export " + bundle));
+  CHECK(program.run("cache import --trust= " + bundle).status == 2);
+}
+
+TEST_CASE("a closed or full standard error is no reason to stop") {
+  const Program program;
+  const auto status_of = [&](const std::string& arguments) {
+    const std::string command = "JITBAG_CACHE_DIR='" + program.cache_folder() + "' " +
+                                std::getenv("JITBAG") + " " + arguments + " >/dev/null";
+    return WEXITSTATUS(std::system(command.c_str()));
+  };
+  for (const std::string error : {"2>&-", "2>/dev/full"}) {
+    CHECK(status_of("cache verify " + error) == 0);
+    CHECK(status_of("nonsense " + error) == 2);
+  }
+}
+
 TEST_CASE("a layer that cannot be used fails export and verify --all") {
   Program program;
   store(program, {made_up_record(64)});

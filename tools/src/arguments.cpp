@@ -88,6 +88,12 @@ CLI::Validator one_of(std::vector<std::string> names) {
   });
 }
 
+CLI::Validator file_name() {
+  return check([](std::string& text) -> std::string {
+    return text.empty() ? "'' is no file, give a path" : "";
+  });
+}
+
 CLI::Validator architecture() {
   return check([](std::string& text) -> std::string {
     try {

@@ -26,6 +26,8 @@ class UsageError : public std::runtime_error {
 [[nodiscard]] CLI::Validator real_number(double lowest, double highest);
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> names);
 [[nodiscard]] CLI::Validator architecture();
+/// A path, and not the nothing of a shell variable that is unset.
+[[nodiscard]] CLI::Validator file_name();
 /// "1073741824", "512M", "2G".
 [[nodiscard]] CLI::Validator byte_count();
 /// The same check for each part of a comma list.

@@ -90,8 +90,12 @@ std::string iso_time(std::chrono::system_clock::time_point time) {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
 }
 
+void print_error(const std::string& text) {
+  static_cast<void>(std::fputs(text.c_str(), stderr));
+}
+
 void say_error(std::string_view sentence) {
-  fmt::print(stderr, "jitbag: {}\n", sentence);
+  print_error(fmt::format("jitbag: {}\n", sentence));
 }
 
 }  // namespace jitbag::tools

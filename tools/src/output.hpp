@@ -48,6 +48,9 @@ class Table {
 /// "2026-12-02T03:38:11Z".
 [[nodiscard]] std::string iso_time(std::chrono::system_clock::time_point time);
 
+/// Text on standard error. One that is closed or full is no reason to stop.
+void print_error(const std::string& text);
+
 /// One sentence on standard error, with the name of the program before it.
 void say_error(std::string_view sentence);
 

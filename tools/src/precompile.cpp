@@ -215,7 +215,7 @@ int run(const Options& options) {
   Report report{.items = items,
                 .aim = aim,
                 .seconds = elapsed.count(),
-                .is_interrupted = interrupt.count() > 0};
+                .is_interrupted = interrupt.count() > 0 && !missing(items).empty()};
   if (cache_options.directory) report.cache_directory = cache_options.directory->string();
   print_report(report, options.json);
   return conclude(report);

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "output.hpp"
+
 namespace jitbag::tools {
 namespace {
 
@@ -22,7 +24,7 @@ Progress::Progress(std::string what, std::int64_t total)
     : what_(std::move(what)), total_(total), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (terminal_ && drawn_) fmt::print(stderr, "{}", wipe_line);
+  if (terminal_ && drawn_) print_error(std::string(wipe_line));
 }
 
 void Progress::advance(std::int64_t count) {
@@ -55,9 +57,9 @@ void Progress::draw(double elapsed_seconds) {
   }
   if (!doing_.empty()) line += fmt::format(" ({})", doing_);
   if (terminal_)
-    fmt::print(stderr, "{}{}", wipe_line, line);
+    print_error(std::string(wipe_line) + line);
   else
-    fmt::print(stderr, "{}\n", line);
+    print_error(line + "\n");
   std::fflush(stderr);
 }
 

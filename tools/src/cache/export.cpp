@@ -166,6 +166,7 @@ Command add_cache_export(CLI::App& cache) {
   arguments
       ->add_option("--sign", options->signing_key,
                    "Ed25519 private key, as `openssl genpkey -algorithm ed25519` writes it")
+      ->check(file_name())
       ->type_name("KEY.pem");
   arguments->add_flag("--json", options->json, "JSON on a terminal too");
   arguments->footer(

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "arguments.hpp"
 #include "cache/commands.hpp"
 #include "cache/record_place.hpp"
 #include "cache_here.hpp"
@@ -98,6 +99,7 @@ Command add_cache_import(CLI::App& cache) {
       ->add_option("--trust", options->trusted_key,
                    "Ed25519 public key; a bundle that it has not signed is refused. Without it: "
                    "$JITBAG_CACHE_TRUST, if set")
+      ->check(file_name())
       ->type_name("KEY.pem");
   arguments->add_flag("--json", options->json, "JSON on a terminal too");
   return {arguments, [options] { return run(*options); }};

@@ -78,7 +78,7 @@ int run(const Options& options) {
   if (wants_json(options.json)) {
     print_json(verified_json(verified));
     std::fflush(stdout);
-    fmt::print(stderr, "{}\n", sentence(verified));
+    print_error(sentence(verified) + "\n");
   } else {
     for (const auto& damage : verified.damaged)
       fmt::print("{}: {}\n", damage.path.string(), damage.sentence);
