@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <utility>
 
 #include "jitbag/cache/error.hpp"
 
@@ -34,17 +34,10 @@ BundleFile::BundleFile(const std::filesystem::path& path, Writers writers)
 
 std::vector<std::byte> BundleFile::read(std::uint64_t offset, std::uint64_t size) const {
   if (size > size_ || offset > size_ - size) refuse("it speaks of bytes behind its end");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::pread(file_.get(), bytes.data() + done, bytes.size() - done,
-                                  static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) refuse(fmt::format("it cannot be read ({})", system_reason()));
-    if (count == 0) refuse("it was cut short while it was open");
-    done += static_cast<std::size_t>(count);
-  }
-  return bytes;
+  auto bytes = read_file(file_, static_cast<std::size_t>(size), offset);
+  if (!bytes) refuse(fmt::format("it cannot be read ({})", system_reason()));
+  if (bytes->size() < size) refuse("it was cut short while it was open");
+  return std::move(*bytes);
 }
 
 void BundleFile::refuse(std::string_view clause) const {

@@ -153,11 +153,7 @@ Claim DiskCache::claim(const Digest& key, std::chrono::milliseconds patience) co
 void DiskCache::remember(const Producer& producer) const {
   warnings_->attempt(false, [&] {
     if (!is_valid_producer_id(producer.id)) {
-      warnings_->say(
-          "producer id",
-          fmt::format("The producer \"{}\" is not remembered in {}: an id has 1 to {} of "
-                      "0-9 a-z A-Z . _ - and is not . or ..",
-                      producer.id, directory_.string(), longest_producer_id));
+      warnings_->say("producer id", bad_id_sentence(producer.id, directory_.string()));
       return false;
     }
     const Folder folder = Folder::make(directory_).make_inside(producers_name);

@@ -29,18 +29,12 @@ std::uint64_t max_bytes_from_environment(const Warn& warn) {
 
 std::vector<fs::path> layers_from_environment(const Warn& warn) {
   std::vector<fs::path> layers;
-  const std::string paths = environment("JITBAG_CACHE_PATH").value_or("");
-  std::string_view rest = paths;
-  while (!rest.empty()) {
-    const std::size_t length = std::min(rest.find(':'), rest.size());
-    const std::string_view part = rest.substr(0, length);
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-    if (part.empty()) continue;
-    if (part.front() == '/') {
-      layers.emplace_back(part);
+  for (fs::path& path : environment_paths("JITBAG_CACHE_PATH")) {
+    if (path.is_absolute()) {
+      layers.push_back(std::move(path));
     } else {
       warn(fmt::format("JITBAG_CACHE_PATH names \"{}\", which is left out; give an absolute path.",
-                       part));
+                       path.string()));
     }
   }
   return layers;
@@ -78,6 +72,18 @@ std::optional<std::string> environment(const char* name) {
   const char* value = ::secure_getenv(name);
   if (value == nullptr || *value == '\0') return {};
   return value;
+}
+
+std::vector<fs::path> environment_paths(const char* name) {
+  std::vector<fs::path> paths;
+  const std::string list = environment(name).value_or("");
+  std::string_view rest = list;
+  while (!rest.empty()) {
+    const std::size_t length = std::min(rest.find(':'), rest.size());
+    if (length > 0) paths.emplace_back(rest.substr(0, length));
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+  }
+  return paths;
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {

@@ -51,6 +51,32 @@ void warn_of_work_in_hand(const Folder& root, std::uint64_t max_bytes, WarnOnce&
                            root.path().string(), max_bytes));
 }
 
+/// False when someone else is at it.
+bool shrink_once(const Folder& root, std::uint64_t max_bytes, milliseconds patience,
+                 const Digest& spared, WarnOnce& warnings) {
+  const ByteLock only_one(root, eviction_byte, patience);
+  if (only_one.outcome() == LockOutcome::in_vain && patience == milliseconds(0)) return false;
+
+  const Total total(root);
+  const std::uint64_t before = total.before_count();
+  if (before <= max_bytes) return true;  // someone else has just done it
+  for_each_folder(root, [](const Folder& folder) { folder.remove_leftovers(); });
+  const std::vector<Entry> entries = list_records(root);
+  const std::uint64_t counted = bytes_of(entries);
+  if (counted <= max_bytes) {
+    total.set_counted(counted, before);
+    return true;
+  }
+
+  const auto leaving = records_to_evict(entries, max_bytes - max_bytes / 10, spared);
+  const Evicted evicted = evict(root, leaving);
+  total.set_counted(counted - evicted.bytes - evicted.gone_bytes, before);
+  if (!evicted.problem.empty()) throw Trouble(evicted.problem);
+  if (!leaving.empty() && system_clock::now() - leaving.back().last_used < in_use)
+    warn_of_work_in_hand(root, max_bytes, warnings);
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t bytes_of(const std::vector<Entry>& entries) {
@@ -86,36 +112,6 @@ Evicted evict(const Folder& root, const std::vector<Entry>& leaving) {
   }
   return evicted;
 }
-
-namespace {
-
-/// False when someone else is at it.
-bool shrink_once(const Folder& root, std::uint64_t max_bytes, milliseconds patience,
-                 const Digest& spared, WarnOnce& warnings) {
-  const ByteLock only_one(root, eviction_byte, patience);
-  if (only_one.outcome() == LockOutcome::in_vain && patience == milliseconds(0)) return false;
-
-  const Total total(root);
-  const std::uint64_t before = total.before_count();
-  if (before <= max_bytes) return true;  // someone else has just done it
-  for_each_folder(root, [](const Folder& folder) { folder.remove_leftovers(); });
-  const std::vector<Entry> entries = list_records(root);
-  const std::uint64_t counted = bytes_of(entries);
-  if (counted <= max_bytes) {
-    total.set_counted(counted, before);
-    return true;
-  }
-
-  const auto leaving = records_to_evict(entries, max_bytes - max_bytes / 10, spared);
-  const Evicted evicted = evict(root, leaving);
-  total.set_counted(counted - evicted.bytes - evicted.gone_bytes, before);
-  if (!evicted.problem.empty()) throw Trouble(evicted.problem);
-  if (!leaving.empty() && system_clock::now() - leaving.back().last_used < in_use)
-    warn_of_work_in_hand(root, max_bytes, warnings);
-  return true;
-}
-
-}  // namespace
 
 void shrink(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
             const Digest& spared, WarnOnce& warnings) {

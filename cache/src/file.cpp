@@ -27,12 +27,14 @@ Descriptor open_at(int folder, const char* path, int flags, mode_t mode) {
       uninterrupted([&] { return ::openat(folder, path, flags | O_CLOEXEC | O_NONBLOCK, mode); }));
 }
 
-std::optional<std::vector<std::byte>> read_file(const Descriptor& file, std::size_t size) {
+std::optional<std::vector<std::byte>> read_file(const Descriptor& file, std::size_t size,
+                                                std::uint64_t offset) {
   std::vector<std::byte> bytes(size);
   std::size_t done = 0;
   while (done < size) {
     const ssize_t count = uninterrupted([&] {
-      return ::pread(file.get(), bytes.data() + done, size - done, static_cast<off_t>(done));
+      return ::pread(file.get(), bytes.data() + done, size - done,
+                     static_cast<off_t>(offset + done));
     });
     if (count < 0) return {};
     if (count == 0) break;

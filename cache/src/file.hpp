@@ -61,9 +61,10 @@ auto uninterrupted(Call&& call) {
 /// again. Not open: see errno.
 [[nodiscard]] Descriptor open_at(int folder, const char* path, int flags, mode_t mode = 0);
 
-/// Up to `size` bytes from the start; fewer where the file ends. Nothing: see errno.
+/// Up to `size` bytes from that place; fewer where the file ends. Nothing: see errno.
 [[nodiscard]] std::optional<std::vector<std::byte>> read_file(const Descriptor& file,
-                                                              std::size_t size);
+                                                              std::size_t size,
+                                                              std::uint64_t offset = 0);
 
 /// Writes at that place. False: see errno.
 [[nodiscard]] bool write_file(const Descriptor& file, std::span<const std::byte> bytes,

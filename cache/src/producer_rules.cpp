@@ -1,5 +1,7 @@
 #include "producer_rules.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 namespace jitbag::cache {
@@ -11,6 +13,13 @@ bool is_valid_producer_id(std::string_view id) {
   };
   return !id.empty() && id.size() <= longest_producer_id && id != "." && id != ".." &&
          std::ranges::all_of(id, allowed);
+}
+
+std::string bad_id_sentence(std::string_view id, std::string_view where) {
+  return fmt::format(
+      "The producer \"{}\" is not remembered in {}: an id has 1 to {} of 0-9 a-z A-Z . _ - and is "
+      "not . or ..",
+      id, where, longest_producer_id);
 }
 
 std::string_view kept_description(std::string_view text) {

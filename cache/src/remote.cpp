@@ -12,6 +12,7 @@
 #include "http_client.hpp"
 #include "limits.hpp"
 #include "producer_rules.hpp"
+#include "record_file.hpp"
 #include "remote_url.hpp"
 #include "signed_message.hpp"
 #include "warn_once.hpp"
@@ -30,9 +31,9 @@ constexpr std::string_view signed_kind = "jitbag remote record";
 constexpr const char* latest_producer_path = "producers/latest";
 constexpr std::size_t largest_producer = longest_producer_id + 1 + longest_producer_description;
 
-std::string record_path(const Digest& key) {
-  const std::string hex = key.hex();
-  return fmt::format("records/{}/{}.record", hex.substr(0, 2), hex);
+/// Below the url, as in a folder.
+std::string remote_path(const Digest& key) {
+  return record_path({}, key).string();
 }
 
 /// A record as it lies on a server, taken apart.
@@ -213,7 +214,7 @@ bool Remote::writes() const noexcept {
 
 std::optional<Record> Remote::find(const Digest& key) const {
   return state_->warnings.attempt(std::optional<Record>{}, [&]() -> std::optional<Record> {
-    const auto bytes = state_->get(record_path(key), largest_record + seal_size);
+    const auto bytes = state_->get(remote_path(key), largest_record + seal_size);
     if (!bytes) return {};
     return state_->record_in(*bytes, key);
   });
@@ -230,7 +231,7 @@ bool Remote::store(const Record& record) const {
                                    object.size(), where(), largest_record));
       return false;
     }
-    return state_->put(record_path(record.key()), object);
+    return state_->put(remote_path(record.key()), object);
   });
 }
 
@@ -255,11 +256,7 @@ void Remote::remember(const Producer& producer) const {
     if (is_valid_producer_id(producer.id))
       state_->remember(producer);
     else
-      state_->warnings.say("producer id",
-                           fmt::format("The producer \"{}\" is not remembered in {}: "
-                                       "an id has 1 to {} of 0-9 a-z A-Z . _ - and "
-                                       "is not . or ..",
-                                       producer.id, where(), longest_producer_id));
+      state_->warnings.say("producer id", bad_id_sentence(producer.id, where()));
     return true;
   });
 }

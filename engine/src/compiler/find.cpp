@@ -21,18 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> split_path_variable(const char* variable) {
-  std::vector<fs::path> folders;
-  const std::string value = cache::environment(variable).value_or("");
-  std::string_view rest = value;
-  while (!rest.empty()) {
-    const std::size_t length = std::min(rest.find(':'), rest.size());
-    if (length > 0) folders.emplace_back(rest.substr(0, length));
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-  }
-  return folders;
-}
-
 void add_toolkit(std::vector<fs::path>& folders, const fs::path& root) {
   folders.push_back(root / "lib64");
   folders.push_back(root / "lib");
@@ -56,7 +44,7 @@ void add_pythons(std::vector<fs::path>& folders, const fs::path& lib) {
 
 /// Where pip puts packages for every python3 on PATH, without starting one.
 void add_python(std::vector<fs::path>& folders) {
-  for (const fs::path& bin : split_path_variable("PATH")) {
+  for (const fs::path& bin : cache::environment_paths("PATH")) {
     std::error_code ignored;
     if (fs::exists(bin / "python3", ignored))
       add_pythons(folders, (bin / "../lib").lexically_normal());
@@ -101,7 +89,8 @@ std::vector<fs::path> library_folders() {
 #ifdef JITBAG_SETUP_FOLDER
   add_nvidia_packages(folders, JITBAG_SETUP_FOLDER);
 #endif
-  for (const fs::path& folder : split_path_variable("LD_LIBRARY_PATH")) folders.push_back(folder);
+  for (const fs::path& folder : cache::environment_paths("LD_LIBRARY_PATH"))
+    folders.push_back(folder);
   add_python(folders);
   add_toolkit(folders, "/usr/local/cuda");
   add_versioned_toolkits(folders);

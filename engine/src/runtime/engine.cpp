@@ -90,8 +90,8 @@ struct Engine::State {
       return device::load(std::move(artifact));
     };
     Artifact artifact = artifacts.get(specialisation);
-    const std::string record = fmt::format("{} in {}", artifact.key, artifact.place);
     if (artifact.origin == KernelOrigin::compiled) return with_codegen(std::move(artifact));
+    const std::string record = fmt::format("{} in {}", artifact.key, artifact.place);
     try {
       return with_codegen(std::move(artifact));
     } catch (const Error& error) {
