@@ -44,6 +44,7 @@ for tool in memcheck racecheck; do
     'every kernel of the matrix*' 2>&1 | tee -a "$folder/sanitizer.log" | tail -n 4
 done
 measure engine_times "$build/bench/bench_engine_times"
+measure cache_once "$build/bench/bench_cache_once"
 measure cache_scale "$build/bench/bench_cache_scale"
 measure layer_hit "$build/bench/bench_layer_hit"
 measure seed_sweep "$build/tools/jitbag" bench --operator embedding_bag_mean --batch 8192 \
