@@ -45,11 +45,12 @@ std::string unusable_sentence(const fs::path& directory, std::string_view reason
 }
 
 /// Never in the way of the record that was just stored: where this fails, there is a warning.
-void keep_within(const Folder& root, std::uint64_t max_bytes, std::optional<std::uint64_t> total,
-                 const Digest& stored, WarnOnce& warnings) {
-  if (max_bytes == 0 || (total && *total <= max_bytes)) return;
+void try_to_keep_within(const Folder& root, std::uint64_t max_bytes,
+                        std::optional<std::uint64_t> total, const Digest& stored,
+                        WarnOnce& warnings) {
+  if (max_bytes == 0) return;
   try {
-    shrink(root, max_bytes, total.value_or(max_bytes + 1), stored, warnings);
+    keep_within(root, max_bytes, total, stored, warnings);
   } catch (const Trouble& problem) {
     warnings.say("limit", fmt::format("The cache folder {} may grow above its limit of {} bytes: "
                                       "{}; see who owns what is in it.",
@@ -101,11 +102,10 @@ bool DiskCache::store(const Record& record) const {
     const Folder shard = root.make_inside(records_name).make_inside(shard_name(key));
     if (look_at_record(shard, key, Use::noted).record) return true;
     shard.remove_leftovers();
-    // Added first: a process that is killed in between leaves a total that is too high, and never
-    // one that is too low.
-    const auto total = Total(root).add(bytes.size());
-    shard.publish(record_name(key), bytes);
-    keep_within(root, max_bytes_, total, key, *warnings_);
+    Folder::NewFile file(shard, bytes);
+    const auto total = Total(root).add(bytes.size(), [&] { file.publish(record_name(key)); });
+    shard.sync();
+    try_to_keep_within(root, max_bytes_, total, key, *warnings_);
     return true;
   });
 }

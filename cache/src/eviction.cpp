@@ -21,12 +21,16 @@ using std::chrono::system_clock;
 
 constexpr std::chrono::hours in_use{1};
 constexpr milliseconds patience_far_above{1000};
-constexpr int most_passes = 8;
+constexpr int most_passes_in_the_dark = 2;
 
 /// A folder far above its limit grows faster than the one who shrinks it removes, or he was
 /// stopped: then the others wait a little, and in the end do it themselves.
-milliseconds patience_at(std::uint64_t believed, std::uint64_t max_bytes) {
-  return believed - max_bytes > max_bytes / 4 ? patience_far_above : milliseconds(0);
+milliseconds patience_at(std::optional<std::uint64_t> total, std::uint64_t max_bytes) {
+  return total > max_bytes + max_bytes / 4 ? patience_far_above : milliseconds(0);
+}
+
+bool is_within(std::optional<std::uint64_t> total, std::uint64_t max_bytes) {
+  return total && *total <= max_bytes;
 }
 
 void remove_one(const Folder& records, const Entry& entry, Evicted& evicted) {
@@ -57,20 +61,19 @@ bool shrink_once(const Folder& root, std::uint64_t max_bytes, milliseconds patie
   const ByteLock only_one(root, eviction_byte, patience);
   if (only_one.outcome() == LockOutcome::in_vain && patience == milliseconds(0)) return false;
 
-  const Total total(root);
-  const std::uint64_t before = total.before_count();
-  if (before <= max_bytes) return true;  // someone else has just done it
+  const Count count(root);
+  if (count.before() <= max_bytes) return true;  // someone else has just done it
   for_each_folder(root, [](const Folder& folder) { folder.remove_leftovers(); });
   const std::vector<Entry> entries = list_records(root);
   const std::uint64_t counted = bytes_of(entries);
   if (counted <= max_bytes) {
-    total.set_counted(counted, before);
+    count.end(counted);
     return true;
   }
 
   const auto leaving = records_to_evict(entries, max_bytes - max_bytes / 10, spared);
   const Evicted evicted = evict(root, leaving);
-  total.set_counted(counted - evicted.bytes - evicted.gone_bytes, before);
+  count.end(counted - evicted.bytes - evicted.gone_bytes);
   if (!evicted.problem.empty()) throw Trouble(evicted.problem);
   if (!leaving.empty() && system_clock::now() - leaving.back().last_used < in_use)
     warn_of_work_in_hand(root, max_bytes, warnings);
@@ -113,14 +116,17 @@ Evicted evict(const Folder& root, const std::vector<Entry>& leaving) {
   return evicted;
 }
 
-void shrink(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
-            const Digest& spared, WarnOnce& warnings) {
-  milliseconds patience = patience_at(believed, max_bytes);
+void keep_within(const Folder& root, std::uint64_t max_bytes, std::optional<std::uint64_t> total,
+                 const Digest& spared, WarnOnce& warnings) {
+  milliseconds patience = patience_at(total, max_bytes);
   // Whoever stored while this one evicted has left it to him: he looks again once he has let go.
-  for (int pass = 0; pass < most_passes && believed > max_bytes; ++pass) {
+  // Where the total cannot be kept nobody ever knows, and he does not go on for ever.
+  int passes_in_the_dark = 0;
+  while (passes_in_the_dark < most_passes_in_the_dark && !is_within(total, max_bytes)) {
     if (!shrink_once(root, max_bytes, patience, spared, warnings)) return;
     patience = milliseconds(0);  // it was waited for once
-    believed = Total(root).known().value_or(0);
+    total = Total(root).known();
+    if (!total) ++passes_in_the_dark;
   }
 }
 

@@ -30,9 +30,10 @@ struct Evicted {
 /// Removes records, but for those that were used since they were listed.
 [[nodiscard]] Evicted evict(const Folder& root, const std::vector<Entry>& leaving);
 
-/// Where the folder holds more than `max_bytes` of records, removes leftovers and as many records
-/// as it takes to be a tenth below. One process at a time: the others go on meanwhile.
-void shrink(const Folder& root, std::uint64_t max_bytes, std::uint64_t believed,
-            const Digest& spared, WarnOnce& warnings);
+/// Where the folder may hold more than `max_bytes` of records, by its total or because there is
+/// none, counts them, and removes leftovers and as many records as it takes to be a tenth below.
+/// One process at a time: the others go on meanwhile.
+void keep_within(const Folder& root, std::uint64_t max_bytes, std::optional<std::uint64_t> total,
+                 const Digest& spared, WarnOnce& warnings);
 
 }  // namespace jitbag::cache

@@ -63,40 +63,6 @@ void make_with_parents(const fs::path& path) {
 
 }  // namespace
 
-/// A file under a name that nobody can guess; removed with its owner unless it was published.
-class Folder::NewFile {
- public:
-  explicit NewFile(const Folder& folder)
-      : folder_(folder),
-        name_(name_of_ours(new_prefix)),
-        file_(open_at(folder.descriptor(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-                      S_IRUSR | S_IWUSR)) {
-    if (!file_) fail(folder.path(), "takes no new file");
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (!published_) ::unlinkat(folder_.descriptor(), name_.c_str(), 0);
-  }
-
-  void write(std::span<const std::byte> bytes) {
-    if (!write_file(file_, bytes) || !sync_file(file_))
-      fail(folder_.path() / name_, "cannot be written");
-  }
-  /// False, with errno, when it cannot take that name.
-  [[nodiscard]] bool publish(const std::string& name) {
-    const int folder = folder_.descriptor();
-    published_ = ::renameat(folder, name_.c_str(), folder, name.c_str()) == 0;
-    return published_;
-  }
-
- private:
-  const Folder& folder_;
-  std::string name_;
-  Descriptor file_;
-  bool published_ = false;
-};
-
 Folder::Folder(fs::path path, Descriptor descriptor, Trust trust)
     : path_(std::move(path)), descriptor_(std::move(descriptor)), trust_(trust) {
   struct stat info {};
@@ -153,14 +119,11 @@ std::optional<struct stat> Folder::information(const std::string& name) const {
 }
 
 void Folder::publish(const std::string& name, std::span<const std::byte> bytes) const {
-  NewFile file(*this);
-  file.write(bytes);
-  if (!file.publish(name)) {
-    if (errno != EISDIR) fail(path_ / name, "cannot be put in place");
-    move_aside(name);
-    if (!file.publish(name)) fail(path_ / name, "cannot be put in place");
-  }
-  // Where this fails a power cut may take the name away, and never a part of the file.
+  NewFile(*this, bytes).publish(name);
+  sync();
+}
+
+void Folder::sync() const {
   static_cast<void>(sync_file(descriptor_));
 }
 
@@ -202,7 +165,38 @@ void Folder::remove_leftovers() const {
 
 void Folder::try_writing() const {
   constexpr std::byte any{};
-  NewFile(*this).write({&any, 1});
+  const NewFile file(*this, {&any, 1});
+}
+
+Folder::NewFile::NewFile(const Folder& folder, std::span<const std::byte> bytes)
+    : folder_(folder),
+      name_(name_of_ours(new_prefix)),
+      file_(open_at(folder.descriptor(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                    S_IRUSR | S_IWUSR)) {
+  if (!file_) fail(folder.path(), "takes no new file");
+  if (write_file(file_, bytes) && sync_file(file_)) return;
+  const int reason = errno;
+  ::unlinkat(folder.descriptor(), name_.c_str(), 0);
+  errno = reason;
+  fail(folder.path() / name_, "cannot be written");
+}
+
+Folder::NewFile::~NewFile() {
+  if (!published_) ::unlinkat(folder_.descriptor(), name_.c_str(), 0);
+}
+
+void Folder::NewFile::publish(const std::string& name) {
+  if (rename(name)) return;
+  if (errno != EISDIR) fail(folder_.path() / name, "cannot be put in place");
+  folder_.move_aside(name);
+  if (!rename(name)) fail(folder_.path() / name, "cannot be put in place");
+}
+
+/// False, with errno, when it cannot take that name.
+bool Folder::NewFile::rename(const std::string& name) {
+  const int folder = folder_.descriptor();
+  published_ = ::renameat(folder, name_.c_str(), folder, name.c_str()) == 0;
+  return published_;
 }
 
 }  // namespace jitbag::cache

@@ -17,6 +17,8 @@ inline constexpr std::chrono::seconds leftover_age{3600};
 /// An open folder that nobody who is not trusted can write to. What fails throws Trouble.
 class Folder {
  public:
+  class NewFile;
+
   /// Nothing when there is none. A link to it is followed if a trusted user made it.
   [[nodiscard]] static std::optional<Folder> open(const std::filesystem::path& path, Trust trust);
   /// Made for this user, with its parents, where there is none.
@@ -36,6 +38,9 @@ class Folder {
 
   /// Puts a file under this name, in the place of whatever is there: all of it or none of it.
   void publish(const std::string& name, std::span<const std::byte> bytes) const;
+  /// Has the kernel write its names out. Where this fails a power cut may take a name away, and
+  /// never a part of a file.
+  void sync() const;
   /// Removes what is under this name, be it a folder full of things.
   void remove(const std::string& name) const;
   /// What processes that died while they wrote or removed something left here, if it is older.
@@ -46,13 +51,33 @@ class Folder {
   void try_writing() const;
 
  private:
-  class NewFile;
   Folder(std::filesystem::path path, Descriptor descriptor, Trust trust);
   void move_aside(const std::string& name) const;
 
   std::filesystem::path path_;
   Descriptor descriptor_;
   Trust trust_;
+};
+
+/// A whole file, written out, under a name that nobody can guess; removed with its owner unless it
+/// was published. What fails throws Trouble.
+class Folder::NewFile {
+ public:
+  NewFile(const Folder& folder, std::span<const std::byte> bytes);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile();
+
+  /// Gives it this name, in the place of whatever has it.
+  void publish(const std::string& name);
+
+ private:
+  [[nodiscard]] bool rename(const std::string& name);
+
+  const Folder& folder_;
+  std::string name_;
+  Descriptor file_;
+  bool published_ = false;
 };
 
 }  // namespace jitbag::cache

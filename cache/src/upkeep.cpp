@@ -77,9 +77,8 @@ Removed would_prune(const Folder& root, std::uint64_t max_bytes) {
 }
 
 void recount(const Folder& root) {
-  const Total total(root);
-  const std::uint64_t before = total.before_count();
-  total.set_counted(bytes_of(list_records(root)), before);
+  const Count count(root);
+  count.end(bytes_of(list_records(root)));
 }
 
 Removed prune_now(const Folder& root, std::uint64_t max_bytes) {

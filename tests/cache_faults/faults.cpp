@@ -37,6 +37,14 @@ Outcome next(Call call) {
   const bool due = state.calls_left-- == 0 || (state.fault->for_ever && state.met);
   if (!due) return Outcome::works;
   state.met = true;
+  if (state.fault->meanwhile) {
+    const Fault* const fault = std::exchange(state.fault, nullptr);  // it makes calls of its own
+    const int reason = errno;
+    fault->meanwhile();
+    errno = reason;
+    state.fault = fault;
+    return Outcome::works;
+  }
   if (state.fault->error == 0) return Outcome::halves;
   errno = state.fault->error;
   return Outcome::fails;

@@ -38,6 +38,7 @@ struct Fault {
   int error = 0;                 ///< errno; 0: the call does only half of what it was asked to do
   std::vector<Call> calls = {};  ///< empty: any
   bool for_ever = false;         ///< from then on
+  std::function<void()> meanwhile = {};  ///< done before the call, which then works
 };
 
 /// As long as this lives, the call with this number, of those that the fault can meet, fails.

@@ -354,6 +354,93 @@ TEST_CASE("every system call has been made to fail") {
   }
 }
 
+std::uint64_t bytes_in(const DiskCache& cache) {
+  std::uint64_t sum = 0;
+  for (const Entry& entry : cache.entries()) sum += entry.bytes;
+  return sum;
+}
+
+/// What is done to a folder with a limit. True: it worked.
+struct Deed {
+  const char* name;
+  std::function<bool(const DiskCache&, const std::string& who)> run;
+};
+
+const Deed stores{"store", [](const DiskCache& cache, const std::string& who) {
+                    return cache.store(large(who + "0"));
+                  }};
+const Deed stores_two{"store two", [](const DiskCache& cache, const std::string& who) {
+                        return cache.store(large(who + "1")) && cache.store(large(who + "2"));
+                      }};
+const Deed prunes{"prune", [](const DiskCache& cache, const std::string&) {
+                    return works_or_errs([&] { static_cast<void>(cache.prune({})); });
+                  }};
+
+enum Met { within, above, failed, never };
+
+/// The others meet a store or prune before the system call with that number.
+Met meet(const Deed& own, const Deed& others, int records, int moment) {
+  const std::uint64_t limit = 10 * encode(large("00")).size();
+  const CacheFolder folder;
+  const DiskCache cache(folder.path(), {}, limit);
+  bool works = true;
+  for (int i = 0; i < records; ++i) works = cache.store(large("0" + std::to_string(i))) && works;
+  const Fault meanwhile{.name = "others",
+                        .meanwhile = [&] { works = others.run(cache, "2") && works; }};
+  bool met = false;
+  {
+    const Armed armed(meanwhile, moment);
+    works = own.run(cache, "1") && works;
+    met = armed.met();
+  }
+  if (!works) return failed;
+  if (bytes_in(cache) > limit) return above;
+  return met ? within : never;
+}
+
+TEST_CASE("whatever others do at any moment, the folder is within its limit afterwards") {
+  // Side by side: where they meet at a lock they wait.
+  constexpr int at_a_time = 64;
+  const int records = GENERATE(8, 10);
+  for (const Deed& own : {stores, prunes}) {
+    for (const Deed& others : {stores_two, prunes}) {
+      bool met = true;
+      for (int first = 0; met; first += at_a_time) {
+        std::vector<test::Child> children;
+        for (int i = 0; i < at_a_time; ++i)
+          children.emplace_back([&, i] { return meet(own, others, records, first + i); });
+        for (int i = 0; i < at_a_time; ++i) {
+          INFO(records << " records, " << own.name << ", before call " << first + i << ' '
+                       << others.name);
+          const int outcome = children[static_cast<std::size_t>(i)].wait();
+          CHECK((outcome == within || outcome == never));
+          met = met && outcome == within;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "however often others store while one evicts, the folder is within its limit afterwards") {
+  const std::uint64_t limit = 20 * encode(large("00")).size();
+  CacheFolder folder;
+  const DiskCache cache(folder.path(), {}, limit);
+  for (int i = 10; i < 30; ++i) REQUIRE(cache.store(large(std::to_string(i))));
+  int stored = 30;
+  // Three records leave and three come, in each of twenty passes.
+  const std::function<void()> others_store = [&] {
+    for (int i = 0; i < 3; ++i) CHECK(cache.store(large(std::to_string(stored++))));
+    test::just_before(Call::fdopendir, [&] {
+      if (stored < 90) test::just_before(Call::unlinkat, others_store);
+    });
+  };
+  test::just_before(Call::unlinkat, others_store);
+  REQUIRE(cache.store(large("99")));
+  CHECK(stored == 90);
+  CHECK(bytes_in(cache) <= limit);
+}
+
 TEST_CASE("without locks two processes make the same record, and neither breaks") {
   CacheFolder folder;
   const int error = GENERATE(ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS);
