@@ -13,6 +13,21 @@ struct float16 {
 struct bfloat16 {
   uint16 bits;
 };
+// Codes of row-quantised tables.
+struct code_int8 {
+  signed char bits;
+};
+struct code_uint8 {
+  unsigned char bits;
+};
+struct code_int4 {};  // two in a byte, the first in its low half
+struct code_uint4 {};
+struct float8_e4m3 {
+  unsigned char bits;
+};
+struct float8_e5m2 {
+  unsigned char bits;
+};
 
 #if defined(__CUDACC__)
 
@@ -35,16 +50,44 @@ inline uint16 float16_from_float(float value) {
   return bits;
 }
 
+inline double double_from_words(uint32 low, uint32 high) {
+  return __hiloint2double((int)high, (int)low);
+}
+inline uint32 low_word(double value) {
+  return (uint32)__double2loint(value);
+}
+inline uint32 high_word(double value) {
+  return (uint32)__double2hiint(value);
+}
+
 // One unit in the last place off at most; exact for powers of two.
 inline float reciprocal(float value) {
   float result;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
   return result;
 }
+inline float square_root(float value) {
+  return sqrtf(value);
+}
+inline double square_root(double value) {
+  return sqrt(value);
+}
 
-// The value of the lane whose number differs in the bits of `mask`; all 32 lanes must call it.
-inline float shuffle_xor(float value, int mask) {
-  return __shfl_xor_sync(0xffffffffu, value, mask);
+// Byte i of a word. By a permutation, since ptxas 13.0 makes of the store of a float16's low byte,
+// where that is taken by a conversion to 8 bits, a conversion of its number.
+inline unsigned char byte_of_word(uint32 word, int i) {
+  return (unsigned char)__byte_perm(word, 0, 0x4440 | i);
+}
+
+// 2^23 plus byte i, as a float32: its exponent stands above the byte. One permutation of bytes
+// instead of a shift, a mask and a conversion, which has a quarter of the throughput.
+inline float magic_from_byte(uint32 word, int i) {
+  return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7650 | i));
+}
+
+// The word of the lane whose number differs in the bits of `mask`; all 32 lanes must call it.
+inline uint32 shuffle_word_xor(uint32 word, int mask) {
+  return __shfl_xor_sync(0xffffffffu, word, mask);
 }
 
 inline void block_barrier() {
@@ -87,6 +130,11 @@ inline Loaded<bytes> load_if(bool wanted, const void* address) {
         "{ .reg .pred p; setp.ne.u32 p, %1, 0; mov.b32 %0, 0; @p ld.global.nc.b32 %0, [%2]; }"
         : "=&r"(to.word[0])
         : "r"((uint32)wanted), "l"(address));
+  } else if constexpr (bytes == 1) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %1, 0; mov.b32 %0, 0; @p ld.global.nc.u8 %0, [%2]; }"
+        : "=&r"(to.word[0])
+        : "r"((uint32)wanted), "l"(address));
   } else {
     asm volatile(
         "{ .reg .pred p; .reg .b16 h; setp.ne.u32 p, %1, 0; mov.b16 h, 0;"
@@ -95,6 +143,73 @@ inline Loaded<bytes> load_if(bool wanted, const void* address) {
         : "r"((uint32)wanted), "l"(address));
   }
   return to;
+}
+
+// As load_if for up to 8 bytes, which are to stay in the L2 cache while others come and go.
+template <int bytes>
+inline Loaded<bytes> load_kept_if(bool wanted, const void* address) {
+#if __CUDA_ARCH__ >= 800
+  Loaded<bytes> to;
+  uint64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  if constexpr (bytes == 8) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; mov.b32 %1, 0;"
+        "  @p ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%3], %4; }"
+        : "=&r"(to.word[0]), "=&r"(to.word[1])
+        : "r"((uint32)wanted), "l"(address), "l"(policy));
+  } else if constexpr (bytes == 4) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %1, 0; mov.b32 %0, 0;"
+        "  @p ld.global.nc.L2::cache_hint.b32 %0, [%2], %3; }"
+        : "=&r"(to.word[0])
+        : "r"((uint32)wanted), "l"(address), "l"(policy));
+  } else {
+    asm volatile(
+        "{ .reg .pred p; .reg .b16 h; setp.ne.u32 p, %1, 0; mov.b16 h, 0;"
+        "  @p ld.global.nc.L2::cache_hint.b16 h, [%2], %3; cvt.u32.u16 %0, h; }"
+        : "=r"(to.word[0])
+        : "r"((uint32)wanted), "l"(address), "l"(policy));
+  }
+  return to;
+#else
+  return load_if<bytes>(wanted, address);
+#endif
+}
+
+// As load_if for 4 bytes and more, which are the first to leave the L2 cache again.
+template <int bytes>
+inline Loaded<bytes> load_passing_if(bool wanted, const void* address) {
+#if __CUDA_ARCH__ >= 800
+  Loaded<bytes> to;
+  uint64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  if constexpr (bytes == 16) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %4, 0;"
+        "  mov.b32 %0, 0; mov.b32 %1, 0; mov.b32 %2, 0; mov.b32 %3, 0;"
+        "  @p ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%5], %6; }"
+        : "=&r"(to.word[0]), "=&r"(to.word[1]), "=&r"(to.word[2]), "=&r"(to.word[3])
+        : "r"((uint32)wanted), "l"(address), "l"(policy));
+  } else if constexpr (bytes == 8) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.b32 %0, 0; mov.b32 %1, 0;"
+        "  @p ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%3], %4; }"
+        : "=&r"(to.word[0]), "=&r"(to.word[1])
+        : "r"((uint32)wanted), "l"(address), "l"(policy));
+  } else if constexpr (bytes == 4) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %1, 0; mov.b32 %0, 0;"
+        "  @p ld.global.nc.L2::cache_hint.b32 %0, [%2], %3; }"
+        : "=&r"(to.word[0])
+        : "r"((uint32)wanted), "l"(address), "l"(policy));
+  } else {
+    to = load_if<bytes>(wanted, address);
+  }
+  return to;
+#else
+  return load_if<bytes>(wanted, address);
+#endif
 }
 
 template <int bytes>
@@ -152,15 +267,39 @@ inline uint16 float16_from_float(float value) {
   return sign | (uint16)((magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13);
 }
 
+inline double double_from_words(uint32 low, uint32 high) {
+  return __builtin_bit_cast(double, (uint64)high << 32 | low);
+}
+inline uint32 low_word(double value) {
+  return (uint32) __builtin_bit_cast(uint64, value);
+}
+inline uint32 high_word(double value) {
+  return (uint32)(__builtin_bit_cast(uint64, value) >> 32);
+}
+
 inline float reciprocal(float value) {
   return 1.0f / value;
+}
+inline float square_root(float value) {
+  return __builtin_sqrtf(value);
+}
+inline double square_root(double value) {
+  return __builtin_sqrt(value);
+}
+
+inline unsigned char byte_of_word(uint32 word, int i) {
+  return (unsigned char)(word >> 8 * i);
+}
+
+inline float magic_from_byte(uint32 word, int i) {
+  return float_from_bits(0x4b000000u | (word >> 8 * i & 0xff));
 }
 
 extern "C" float simt_shuffle_xor(float value, int mask);
 extern "C" void simt_block_barrier();
 
-inline float shuffle_xor(float value, int mask) {
-  return simt_shuffle_xor(value, mask);
+inline uint32 shuffle_word_xor(uint32 word, int mask) {
+  return bits_from_float(simt_shuffle_xor(float_from_bits(word), mask));
 }
 inline void block_barrier() {
   simt_block_barrier();
@@ -168,7 +307,7 @@ inline void block_barrier() {
 inline void let_next_kernel_start_and_wait_for_previous() {}
 
 template <int bytes>
-struct alignas(bytes) Loaded {
+struct alignas(bytes < 4 ? 4 : bytes) Loaded {
   uint32 word[bytes < 4 ? 1 : bytes / 4];
 };
 
@@ -176,12 +315,24 @@ template <int bytes>
 inline Loaded<bytes> load_if(bool wanted, const void* address) {
   Loaded<bytes> to = {};
   if (!wanted) return to;
-  if constexpr (bytes == 2) {
+  if constexpr (bytes == 1) {
+    to.word[0] = *(const unsigned char*)address;
+  } else if constexpr (bytes == 2) {
     to.word[0] = *(const uint16*)address;
   } else {
     to = *(const Loaded<bytes>*)address;
   }
   return to;
+}
+
+template <int bytes>
+inline Loaded<bytes> load_kept_if(bool wanted, const void* address) {
+  return load_if<bytes>(wanted, address);
+}
+
+template <int bytes>
+inline Loaded<bytes> load_passing_if(bool wanted, const void* address) {
+  return load_if<bytes>(wanted, address);
 }
 
 template <int bytes>
@@ -219,20 +370,149 @@ inline uint16 bfloat16_from_float(float value) {
 #endif
 }
 
-// Element i of loaded words, as float32.
+constexpr int greatest_common_divisor(int a, int b) {
+  return b == 0 ? a : greatest_common_divisor(b, a % b);
+}
+
+inline double reciprocal(double value) {
+  return 1.0 / value;
+}
+
+// Any value of four or eight bytes, as words.
 template <class T>
-inline float element(const uint32* word, int i);
+constexpr int words_of = (int)sizeof(T) / 4;
+
+inline uint32 word_of(float value, int) {
+  return bits_from_float(value);
+}
+inline uint32 word_of(double value, int i) {
+  return i == 0 ? low_word(value) : high_word(value);
+}
+inline uint32 word_of(int value, int) {
+  return (uint32)value;
+}
+inline uint32 word_of(uint32 value, int) {
+  return value;
+}
+inline uint32 word_of(int64 value, int i) {
+  return (uint32)((uint64)value >> 32 * i);
+}
+inline void from_words(float& value, const uint32* word) {
+  value = float_from_bits(word[0]);
+}
+inline void from_words(double& value, const uint32* word) {
+  value = double_from_words(word[0], word[1]);
+}
+inline void from_words(int& value, const uint32* word) {
+  value = (int)word[0];
+}
+inline void from_words(uint32& value, const uint32* word) {
+  value = word[0];
+}
+inline void from_words(int64& value, const uint32* word) {
+  value = (int64)((uint64)word[1] << 32 | word[0]);
+}
+
+// The value of the lane whose number differs in the bits of `mask`; all 32 lanes must call it.
+template <class T>
+inline T shuffle_xor(T value, int mask) {
+  uint32 word[words_of<T>];
+#pragma unroll
+  for (int i = 0; i < words_of<T>; ++i) word[i] = shuffle_word_xor(word_of(value, i), mask);
+  from_words(value, word);
+  return value;
+}
+
+template <class T>
+constexpr int bits_per_element = 8 * (int)sizeof(T);
 template <>
-inline float element<float>(const uint32* word, int i) {
-  return float_from_bits(word[i]);
+constexpr int bits_per_element<code_int4> = 4;
+template <>
+constexpr int bits_per_element<code_uint4> = 4;
+
+inline uint16 half_word(const uint32* word, int i) {
+  return (uint16)(i % 2 == 0 ? word[i / 2] : word[i / 2] >> 16);
+}
+inline uint32 byte_of(const uint32* word, int i) {
+  return word[i / 4] >> 8 * (i % 4) & 0xff;
+}
+
+inline float float_from_float8_e4m3(const uint32* word, int i) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  uint32 pair;  // of float16
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(half_word(word, i / 2)));
+  return float_from_float16(half_word(&pair, i % 2));
+#else
+  // As float16 the seven lower bits stand for 2^-8 of what they mean, subnormal numbers too.
+  const uint32 bits = byte_of(word, i);
+  if ((bits & 0x7f) == 0x7f) return float_from_bits(0x7fc00000u);
+  return 256.0f * float_from_float16((uint16)((bits & 0x80) << 8 | (bits & 0x7f) << 7));
+#endif
+}
+
+// Element i of loaded words: float32, or float64 for a float64 table.
+template <class T>
+inline auto element(const uint32* word, int i) {
+  if constexpr (sizeof(T) == 8) {
+    return double_from_words(word[2 * i], word[2 * i + 1]);
+  } else {
+    return float_from_bits(word[i]);
+  }
 }
 template <>
-inline float element<float16>(const uint32* word, int i) {
-  return float_from_float16((uint16)(i % 2 == 0 ? word[i / 2] : word[i / 2] >> 16));
+inline auto element<float16>(const uint32* word, int i) {
+  return float_from_float16(half_word(word, i));
 }
 template <>
-inline float element<bfloat16>(const uint32* word, int i) {
+inline auto element<bfloat16>(const uint32* word, int i) {
   return float_from_bits(i % 2 == 0 ? word[i / 2] << 16 : word[i / 2] & 0xffff0000u);
+}
+template <>
+inline auto element<code_uint8>(const uint32* word, int i) {
+  return magic_from_byte(word[i / 4], i % 4) - 8388608.0f;
+}
+template <>
+inline auto element<code_int8>(const uint32* word, int i) {
+  return magic_from_byte(word[i / 4] ^ 0x80808080u, i % 4) - 8388736.0f;
+}
+template <>
+inline auto element<code_uint4>(const uint32* word, int i) {
+  return float_from_bits(0x4b000000u | (word[i / 8] >> 4 * (i % 8) & 0xf)) - 8388608.0f;
+}
+template <>
+inline auto element<code_int4>(const uint32* word, int i) {
+  return float_from_bits(0x4b000000u | ((word[i / 8] ^ 0x88888888u) >> 4 * (i % 8) & 0xf)) -
+         8388616.0f;
+}
+template <>
+inline auto element<float8_e4m3>(const uint32* word, int i) {
+  return float_from_float8_e4m3(word, i);
+}
+template <>
+inline auto element<float8_e5m2>(const uint32* word, int i) {
+  return float_from_float16((uint16)(byte_of(word, i) << 8));  // the upper half of a float16
+}
+
+// Words of `bytes` at an address that no more than `alignment` divides.
+template <int bytes, int alignment>
+inline Loaded<bytes> load_aligned_if(bool wanted, const void* address) {
+  constexpr int step = greatest_common_divisor(greatest_common_divisor(16, alignment), bytes);
+  if constexpr (step == bytes) {
+    return load_if<bytes>(wanted, address);
+  } else {
+    Loaded<bytes> to = {};
+#pragma unroll
+    for (int at = 0; at < bytes; at += step) {
+      const Loaded<step> part = load_if<step>(wanted, (const char*)address + at);
+      if constexpr (step >= 4) {
+#pragma unroll
+        for (int i = 0; i < step / 4; ++i) to.word[at / 4 + i] = part.word[i];
+      } else {
+        to.word[at / 4] |= part.word[0] << 8 * (at % 4);
+      }
+    }
+    return to;
+  }
 }
 
 template <class T>
@@ -250,23 +530,22 @@ inline uint32 bits_of<bfloat16>(float value) {
   return bfloat16_from_float(value);
 }
 
-constexpr int greatest_common_divisor(int a, int b) {
-  return b == 0 ? a : greatest_common_divisor(b, a % b);
-}
-
-// Writes n float32 values as T, in the widest stores that `alignment` bytes allow.
-template <class T, int n, int alignment>
-inline void store_as(T* address, const float* value) {
-  constexpr int words = n * (int)sizeof(T) < 4 ? 1 : n * (int)sizeof(T) / 4;
+// Writes n values (float or double) as T, in the widest stores that `alignment` bytes allow.
+template <class T, int n, int alignment, class Value>
+inline void store_as(T* address, const Value* value) {
+  constexpr int words = n * (int)sizeof(T) < 4 ? 1 : (n * (int)sizeof(T) + 3) / 4;
   constexpr int bytes =
       greatest_common_divisor(greatest_common_divisor(16, alignment), n * (int)sizeof(T));
   uint32 word[words] = {};
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    if constexpr (sizeof(T) == 4) {
-      word[i] = bits_of<T>(value[i]);
+    if constexpr (sizeof(T) == 8) {
+      word[2 * i] = low_word((double)value[i]);
+      word[2 * i + 1] = high_word((double)value[i]);
+    } else if constexpr (sizeof(T) == 4) {
+      word[i] = bits_of<T>((float)value[i]);
     } else {
-      word[i / 2] |= bits_of<T>(value[i]) << (i % 2 * 16);
+      word[i / 2] |= bits_of<T>((float)value[i]) << (i % 2 * 16);
     }
   }
   if constexpr (bytes == 2) {

@@ -71,3 +71,6 @@ for trace in depends suggests tags section; do
     --indices "examples/traces/${trace}_indices.npy" \
     --offsets "examples/traces/${trace}_offsets.npy" --device auto "${effort[@]}"
 done
+note 'The same four as four tables of one launch, which takes a GPU.'
+run "$jitbag" bench --tables examples/traces/tables.json --dtype float16 --id-type int32 \
+  --device auto "${effort[@]}"

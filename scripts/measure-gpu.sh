@@ -44,9 +44,10 @@ for tool in memcheck racecheck; do
     'every kernel of the matrix*' 2>&1 | tee -a "$folder/sanitizer.log" | tail -n 4
 done
 measure engine_times "$build/bench/bench_engine_times"
-measure cache_once "$build/bench/bench_cache_once"
-measure cache_scale "$build/bench/bench_cache_scale"
-measure layer_hit "$build/bench/bench_layer_hit"
+measure bad_input_cost "$build/bench/bench_bad_input_cost"
+measure quantised_tables "$build/bench/bench_quantised_tables"
+measure dlrm_dcnv2 "$build/tools/jitbag" bench --tables dlrm_dcnv2 --batch 65536 --dtype float16 \
+  --backends jit,jit_alone --json
 measure seed_sweep "$build/tools/jitbag" bench --operator embedding_bag_mean --batch 8192 \
   --embedding-vocab-size 1000000 --embedding-dim 32,64,128 --embedding-bag-size 1,2,4,8 \
   --embedding-padding-prob 0.25 --dtype float16 --steps 200 --warmup-steps 50 --repeats 5 \
@@ -56,3 +57,6 @@ for trace in depends suggests tags section; do
     --dtype float16 --indices "examples/traces/${trace}_indices.npy" \
     --offsets "examples/traces/${trace}_offsets.npy" --backends jit --json
 done
+measure cache_once "$build/bench/bench_cache_once"
+measure cache_scale "$build/bench/bench_cache_scale"
+measure layer_hit "$build/bench/bench_layer_hit"

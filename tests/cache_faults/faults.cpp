@@ -89,7 +89,7 @@ void just_before(Call call, std::function<void()> action) {
 }  // namespace jitbag::test
 
 // The names that the linker's --wrap asks for.
-// NOLINTBEGIN(bugprone-reserved-identifier)
+// NOLINTBEGIN(clang-diagnostic-reserved-identifier)
 extern "C" {
 
 using jitbag::test::Call;
@@ -214,4 +214,4 @@ int __wrap_unlinkat(int folder, const char* path, int flags) {
 }
 
 }  // extern "C"
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-identifier)

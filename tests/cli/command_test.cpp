@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "checks.hpp"
+#include "kernel_axes.hpp"
 #include "program.hpp"
 
 namespace jitbag::test {
@@ -74,7 +75,9 @@ TEST_CASE("help of every subcommand says its flags with their defaults") {
                            "--bad-ids",
                            "--strategy",
                            "--embedding-padding-id",
-                           "--offsets-end"})
+                           "--offsets-end",
+                           "--tables",
+                           "--layout"})
     CHECK(contains(bench, text));
   const std::string precompile = Program().run("precompile --help").out;
   for (const char* text :
@@ -82,6 +85,8 @@ TEST_CASE("help of every subcommand says its flags with their defaults") {
         "--offset-type", "--padding-id", "--bad-ids", "--addressing", "--expected-batch",
         "--strategy", "--manifest", "--jobs", "--dry-run", "--require-complete", "--json"})
     CHECK(contains(precompile, text));
+  for (const tools::KernelAxis& axis : tools::kernel_axes())
+    CHECK(contains(precompile, axis.flag()));
   const std::string source = Program().run("source --help").out;
   for (const char* text : {"--arch", "[sm_90]", "--info", "--why", "--out-cubin", "--json"})
     CHECK(contains(source, text));
@@ -113,7 +118,7 @@ TEST_CASE("wrong arguments are refused with the value and what is allowed") {
       {"bench --embedding-bag-size -1", "from 0"},
       {"bench --embedding-padding-prob 1.5", "from 0 to 1"},
       {"bench --embedding-padding-prob nan", "'nan'"},
-      {"bench --dtype float7", "float16, bfloat16 or float32"},
+      {"bench --dtype float7", "float32, float16, bfloat16 or float64"},
       {"bench --id-type int8", "int32 or int64"},
       {"bench --bad-ids ignore", "skip, report or trust"},
       {"bench --backends cpu,magic", "'magic'"},
@@ -180,7 +185,8 @@ TEST_CASE("wrong arguments are refused with the value and what is allowed") {
 TEST_CASE("a strategy that the shape cannot use is refused before any work") {
   const Outcome outcome = Program().run(
       "precompile --arch sm_90 --embedding-dim 3",
-      {"--strategy", "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 block=128 launch=plain"});
+      {"--strategy",
+       "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=plain"});
   CHECK(outcome.status == 2);
   CHECK(outcome.error.rfind("jitbag: ", 0) == 0);
 }

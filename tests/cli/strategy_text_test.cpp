@@ -31,13 +31,15 @@ TEST_CASE("a strategy's text reads back as the strategy") {
   strategy.lanes_per_row = 16;
   strategy.bag_lanes = 4;
   strategy.rows_in_flight = 1;
+  strategy.bags_per_group = 8;
   strategy.block_threads = 256;
   strategy.launch_mode = LaunchMode::dependent;
   CHECK(parse_strategy(to_text(strategy)) == strategy);
 }
 
 TEST_CASE("a strategy's fields may come in any order") {
-  CHECK(parse_strategy("launch=plain  block=128 rows=4 bag_lanes=1 lanes=8 vectors=1 vector=16B") ==
+  CHECK(parse_strategy(
+            "launch=plain  bags=1 block=128 rows=4 bag_lanes=1 lanes=8 vectors=1 vector=16B") ==
         Strategy{});
 }
 
@@ -47,11 +49,14 @@ TEST_CASE("a strategy's text that is not whole is refused with what is wrong") {
   CHECK(refused_for("fast", "'fast' without a value"));
   CHECK(refused_for(whole + " rows=2", "rows twice"));
   CHECK(refused_for(whole + " colour=2", "colour"));
-  CHECK(refused_for("vector=16 vectors=1 lanes=8 bag_lanes=1 rows=4 block=128 launch=plain",
+  CHECK(refused_for("vector=16 vectors=1 lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=plain",
                     "vector=16"));
-  CHECK(refused_for("vector=16B vectors=one lanes=8 bag_lanes=1 rows=4 block=128 launch=plain",
-                    "vectors=one"));
-  CHECK(refused_for("vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 block=128 launch=soon",
+  CHECK(
+      refused_for("vector=16B vectors=one lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=plain",
+                  "vectors=one"));
+  CHECK(refused_for("vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 block=128 launch=plain",
+                    "lacks bags"));
+  CHECK(refused_for("vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=soon",
                     "launch=soon"));
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "arguments.hpp"
-#include "kernel_request.hpp"
+#include "kernel_lists.hpp"
 #include "precompile/manifest.hpp"
 
 namespace {
@@ -30,7 +30,7 @@ void try_manifest(std::string_view text) {
   try {
     const auto lists = parse_manifest(text, name);
     require(!lists.empty());
-    for (const KernelLists& list : lists) require(!list.targets.empty() && !list.dims.empty());
+    for (const KernelLists& list : lists) require(!list.targets.empty() && !list.axes.empty());
     if (are_few(lists)) require(!kernel_requests(lists).empty());
   } catch (const UsageError& error) {
     const std::string_view sentence = error.what();

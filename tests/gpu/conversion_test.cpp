@@ -1,4 +1,6 @@
 #include <array>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "gpu.hpp"
@@ -8,18 +10,22 @@
 namespace jitbag::test {
 namespace {
 
-template <class From, class To>
+/// The two arrays that a kernel of conversions makes of one.
+template <class To>
 struct Converted {
-  std::vector<To> float16s, bfloat16s;
+  std::vector<To> first, second;
 
-  Converted(Engine& engine, const std::string& entry, const std::vector<From>& values) {
+  template <class From>
+  Converted(Engine& engine, const std::string& entry, const std::vector<From>& values,
+            std::size_t of_each = 1) {
+    const std::size_t results = values.size() * of_each;
     const device::OwnedStream stream;
     const device::Buffer from = uploaded(values);
-    const device::Buffer first(values.size() * sizeof(To));
-    const device::Buffer second(values.size() * sizeof(To));
+    const device::Buffer first_on_device(results * sizeof(To));
+    const device::Buffer second_on_device(results * sizeof(To));
     void* from_data = from.data();
-    void* first_data = first.data();
-    void* second_data = second.data();
+    void* first_data = first_on_device.data();
+    void* second_data = second_on_device.data();
     auto count = static_cast<int>(values.size());
     const std::array<void*, 4> arguments = {&from_data, &count, &first_data, &second_data};
     const Kernel& kernel =
@@ -30,8 +36,8 @@ struct Converted {
     kernel.launch({.blocks_x = static_cast<unsigned>(count / 32 + 1), .threads_x = 32}, arguments,
                   stream.get());
     stream.synchronize();
-    float16s = downloaded<To>(first.data(), values.size());
-    bfloat16s = downloaded<To>(second.data(), values.size());
+    first = downloaded<To>(first_data, results);
+    second = downloaded<To>(second_data, results);
   }
 };
 
@@ -40,11 +46,25 @@ TEST_CASE("the kernels' conversions on the GPU are the host's, for every number 
   const device::Context context(0);
   Engine engine({.cache = suite_cache()});
   const auto values = values_to_round();
-  const Converted<float, std::uint16_t> rounded(engine, "convert", values);
-  CHECK(wrong_conversions(values, rounded.float16s, rounded.bfloat16s) == 0);
+  const Converted<std::uint16_t> rounded(engine, "convert", values);
+  CHECK(wrong_conversions(values, rounded.first, rounded.second) == 0);
+  const Converted<std::uint8_t> encoded(engine, "encode", values);
+  CHECK(wrong_encodings(values, encoded.first, encoded.second) == 0);
   const auto patterns = every_pattern();
-  const Converted<std::uint16_t, float> back(engine, "convert_back", patterns);
-  CHECK(wrong_conversions_back(patterns, back.float16s, back.bfloat16s) == 0);
+  const Converted<float> back(engine, "convert_back", patterns);
+  CHECK(wrong_conversions_back(patterns, back.first, back.second) == 0);
+}
+
+TEST_CASE("the kernels' elements on the GPU are what codes and words stand for") {
+  if (!gpu_is_here()) return;
+  const device::Context context(0);
+  Engine engine({.cache = suite_cache()});
+  const auto words = words_of_codes();
+  const Converted<float> decoded(engine, "decode", words, elements_of_word);
+  CHECK(wrong_decodings(words, decoded.first, decoded.second) == 0);
+  const Converted<std::uint64_t> copied(engine, "convert_doubles", doubles());
+  CHECK(copied.first == doubles());
+  CHECK(copied.second == doubles());
 }
 
 }  // namespace

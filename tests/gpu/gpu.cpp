@@ -1,17 +1,15 @@
 #include "gpu.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "catch.hpp"
 #include "jitbag/error.hpp"
 #include "support/caught.hpp"
+#include "support/check_outputs.hpp"
 #include "support/forward_matrix.hpp"
 
 namespace jitbag::test {
 namespace {
-
-constexpr std::size_t guard_bytes = 512;
 
 /// Why there is no GPU to use; empty where there is one.
 const std::string& missing_gpu() {
@@ -25,17 +23,9 @@ const std::string& missing_gpu() {
   return reason;
 }
 
-device::Buffer upload(const PlacedArray& array) {
-  return uploaded(array.buffer);
-}
-
-std::size_t output_begin(const ForwardSpec& spec) {
-  const std::int64_t bytes = size_of(spec.output_type);
-  return guard_bytes + static_cast<std::size_t>(misalignment(spec, bytes) * bytes);
-}
-
-const std::byte* at(const device::Buffer& buffer, std::size_t offset) {
-  return static_cast<const std::byte*>(buffer.data()) + offset;
+/// Null where the host has no array.
+void* address(const device::Buffer& buffer, const PlacedArray& array) {
+  return array.buffer.empty() ? nullptr : static_cast<std::byte*>(buffer.data()) + array.begin;
 }
 
 }  // namespace
@@ -57,59 +47,78 @@ Target gpu_target() {
   return device::devices().front().target;
 }
 
+void* DeviceCase::Output::data() const {
+  return address(device, host);
+}
+
+PlacedArray DeviceCase::Output::downloaded() const {
+  PlacedArray array = host;
+  array.buffer = test::downloaded<std::byte>(device.data(), device.size());
+  return array;
+}
+
+void DeviceCase::Output::poison() {
+  device::copy_to_device(device.data(), host.buffer.data(), device.size());
+}
+
+DeviceCase::Output DeviceCase::make_output(std::size_t bytes, std::int64_t alignment,
+                                           std::int64_t element) {
+  Output output;
+  output.host =
+      PlacedArray(bytes, static_cast<std::size_t>(misalignment(alignment, element) * element));
+  output.device = uploaded(output.host.buffer);
+  return output;
+}
+
 DeviceCase::DeviceCase(const ForwardCase& forward_case)
     : case_(&forward_case),
-      table_(upload(forward_case.table)),
-      ids_(upload(forward_case.ids)),
-      offsets_(upload(forward_case.offsets)),
-      output_begin_(output_begin(forward_case.spec)) {
-  std::vector<std::byte> nothing(output_begin_ + forward_case.output_bytes() + guard_bytes);
-  poison(nothing);
-  output_ = uploaded(nothing);
+      output_(make_output(forward_case.output_bytes(), forward_case.spec.output_alignment,
+                          size_of(forward_case.spec.output_type))),
+      winners_(make_output(forward_case.winners_bytes(), size_of(forward_case.spec.id_type),
+                           size_of(forward_case.spec.id_type))) {
+  for (std::size_t i = 0; i < input_arrays; ++i) {
+    inputs_[i] = uploaded(forward_case.inputs[i].buffer);
+  }
 }
 
 void DeviceCase::replace(const ForwardCase& forward_case) {
   case_ = &forward_case;
-  const auto copy = [](const device::Buffer& to, const PlacedArray& from) {
-    if (to.size() != from.buffer.size()) throw std::logic_error("The new case has other sizes.");
-    device::copy_to_device(to.data(), from.buffer.data(), to.size());
-  };
-  copy(table_, forward_case.table);
-  copy(ids_, forward_case.ids);
-  copy(offsets_, forward_case.offsets);
-  std::vector<std::byte> nothing(output_.size());
-  poison(nothing);
-  device::copy_to_device(output_.data(), nothing.data(), nothing.size());
+  for (std::size_t i = 0; i < input_arrays; ++i) {
+    const std::vector<std::byte>& buffer = forward_case.inputs[i].buffer;
+    if (inputs_[i].size() != buffer.size()) throw std::logic_error("The new case has other sizes.");
+    device::copy_to_device(inputs_[i].data(), buffer.data(), buffer.size());
+  }
+  output_.poison();
+  winners_.poison();
 }
 
 ForwardArguments DeviceCase::arguments() const {
-  ForwardArguments arguments;
-  arguments.table = at(table_, case_->table.begin);
-  arguments.num_rows = case_->num_rows;
-  arguments.ids = at(ids_, case_->ids.begin);
-  arguments.num_ids = case_->num_ids;
-  arguments.offsets = at(offsets_, case_->offsets.begin);
-  arguments.output = const_cast<std::byte*>(at(output_, output_begin_));
-  arguments.batch = case_->batch;
+  ForwardArguments arguments = case_->arguments([this](Input which) {
+    return address(inputs_[static_cast<std::size_t>(which)], case_->input(which));
+  });
+  arguments.output = output_.data();
+  arguments.winners = winners_.data();
   return arguments;
 }
 
 std::vector<std::byte> DeviceCase::output() const {
-  return downloaded<std::byte>(at(output_, output_begin_), case_->output_bytes());
+  return downloaded<std::byte>(output_.data(), case_->output_bytes());
 }
 
 std::string DeviceCase::check() const {
-  const auto all = downloaded<std::byte>(output_.data(), output_.size());
-  const auto is_poison = [](std::byte byte) { return byte == std::byte{0xff}; };
-  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(output_begin_);
-  const auto end = begin + static_cast<std::ptrdiff_t>(case_->output_bytes());
-  if (!std::all_of(all.begin(), begin, is_poison) || !std::all_of(end, all.end(), is_poison)) {
-    return "Something was written outside of the output.";
+  PlacedArray output = output_.downloaded();
+  PlacedArray winners = winners_.downloaded();
+  if (!output.surroundings_are_poison() || !winners.surroundings_are_poison()) {
+    return "Something was written outside of the outputs.";
   }
-  if (downloaded<std::byte>(ids_.data(), ids_.size()) != case_->ids.buffer) {
-    return "The ids were written to.";
+  for (std::size_t i = 0; i < input_arrays; ++i) {
+    const auto now = downloaded<std::byte>(inputs_[i].data(), inputs_[i].size());
+    if (now != case_->inputs[i].buffer) return "An input was written to.";
   }
-  return check_output(*case_, std::span(all).subspan(output_begin_, case_->output_bytes()));
+  ForwardArguments arguments = case_->host_arguments();
+  arguments.output = output.data();
+  arguments.winners = winners.data();
+  return check_outputs(case_->spec, arguments);
 }
 
 std::string launch_and_check(const ForwardKernel& kernel, const ForwardCaseOptions& options,

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +35,7 @@ std::vector<T> downloaded(const void* from, std::size_t count) {
   return values;
 }
 
-/// A case's arrays in device memory, and an output with poison in it and all round.
+/// A case's arrays in device memory, and outputs with poison in them and all round.
 class DeviceCase {
  public:
   /// The output is aligned as the spec promises and no better.
@@ -43,19 +43,29 @@ class DeviceCase {
 
   [[nodiscard]] ForwardArguments arguments() const;
 
-  /// Other ids, offsets and table in the same buffers, which must be of the same sizes, and an
-  /// output of poison.
+  /// Other inputs in the same buffers, which must be of the same sizes, and outputs of poison.
   void replace(const ForwardCase& forward_case);
 
-  /// Compares with the oracle, after the work is done. Returns nothing, or one sentence.
+  /// Compares with the oracle, after the work is done, and the inputs with what they were. Returns
+  /// nothing, or one sentence.
   [[nodiscard]] std::string check() const;
 
   [[nodiscard]] std::vector<std::byte> output() const;
 
  private:
+  /// An array of the host and its copy.
+  struct Output {
+    PlacedArray host;
+    device::Buffer device;
+    [[nodiscard]] void* data() const;
+    [[nodiscard]] PlacedArray downloaded() const;
+    void poison();
+  };
+  static Output make_output(std::size_t bytes, std::int64_t alignment, std::int64_t element);
+
   const ForwardCase* case_;
-  device::Buffer table_, ids_, offsets_, output_;
-  std::size_t output_begin_;
+  std::array<device::Buffer, input_arrays> inputs_;
+  Output output_, winners_;
 };
 
 /// Launches on the stream, waits, and compares with the oracle.

@@ -12,7 +12,8 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "jitbag/error.hpp"
-#include "support/bad_ids.hpp"
+#include "spec/arguments.hpp"
+#include "support/bags.hpp"
 #include "support/caught.hpp"
 #include "support/forward_matrix.hpp"
 #include "support/seed.hpp"
@@ -61,10 +62,11 @@ class KernelRun {
     const std::string reported = caught([&] { engine_.check(); });
     if (!problem.empty()) return problem;
     const ForwardCase forward_case = make_forward_case(options);
-    const auto bad = lowest_bad_id(forward_case);
-    if (!bad) return reported == "nothing" ? "" : "Reported without reason: " + reported;
-    const std::string expected = fmt::format("bad_id: id {} at position ", bad->id);
-    return reported.rfind(expected, 0) == 0 ? "" : "Expected " + expected + ", not " + reported;
+    const auto bad = Bags(forward_case.spec, forward_case.host_arguments()).first_bad_input();
+    const std::string expected = caught([&] {
+      if (bad) throw bad_input_error(*bad);
+    });
+    return reported == expected ? "" : "Expected " + expected + ", not " + reported;
   }
 
   Engine& engine_;

@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "catch.hpp"
 #include "compiled_kernel.hpp"
 #include "support/conversion_kernel.hpp"
@@ -6,35 +9,43 @@
 namespace jitbag::test {
 namespace {
 
-using Convert = void(const float* value, int count, unsigned short* float16s,
-                     unsigned short* bfloat16s);
-using ConvertBack = void(const unsigned short* bits, int count, float* float16s, float* bfloat16s);
+/// The two arrays that a kernel of conversions makes of one.
+template <class To>
+struct Converted {
+  std::vector<To> first, second;
+
+  template <class From>
+  Converted(const std::string& entry, const std::vector<From>& values, std::size_t of_each = 1)
+      : first(values.size() * of_each), second(values.size() * of_each) {
+    const CompiledKernel kernel(conversion_source(), entry);
+    BlockRunner runner(seed());
+    const auto count = static_cast<int>(values.size());
+    CHECK(kernel.run(runner, {.blocks = count / 32 + 1, .block_threads = 32, .threads_meet = false},
+                     [&] {
+                       kernel.entry<void(const From*, int, To*, To*)>()(
+                           values.data(), count, first.data(), second.data());
+                     }) == "");
+  }
+};
 
 TEST_CASE("the kernels' conversions on the CPU are the host's, for every number and every tie") {
-  BlockRunner runner(seed());
-  const auto grid_for = [](int count) {
-    return CompiledKernel::Grid{
-        .blocks = count / 32 + 1, .block_threads = 32, .threads_meet = false};
-  };
+  const auto values = values_to_round();
+  const Converted<std::uint16_t> rounded("convert", values);
+  CHECK(wrong_conversions(values, rounded.first, rounded.second) == 0);
+  const Converted<std::uint8_t> encoded("encode", values);
+  CHECK(wrong_encodings(values, encoded.first, encoded.second) == 0);
+  const auto patterns = every_pattern();
+  const Converted<float> back("convert_back", patterns);
+  CHECK(wrong_conversions_back(patterns, back.first, back.second) == 0);
+}
 
-  const std::vector<float> values = values_to_round();
-  const auto count = static_cast<int>(values.size());
-  std::vector<std::uint16_t> float16s(values.size());
-  std::vector<std::uint16_t> bfloat16s(values.size());
-  const CompiledKernel convert(conversion_source(), "convert");
-  CHECK(convert.run(runner, grid_for(count), [&] {
-    convert.entry<Convert>()(values.data(), count, float16s.data(), bfloat16s.data());
-  }) == "");
-  CHECK(wrong_conversions(values, float16s, bfloat16s) == 0);
-
-  const std::vector<std::uint16_t> patterns = every_pattern();
-  std::vector<float> from_float16(patterns.size());
-  std::vector<float> from_bfloat16(patterns.size());
-  const CompiledKernel back(conversion_source(), "convert_back");
-  CHECK(back.run(runner, grid_for(0x10000), [&] {
-    back.entry<ConvertBack>()(patterns.data(), 0x10000, from_float16.data(), from_bfloat16.data());
-  }) == "");
-  CHECK(wrong_conversions_back(patterns, from_float16, from_bfloat16) == 0);
+TEST_CASE("the kernels' elements on the CPU are what codes and words stand for") {
+  const auto words = words_of_codes();
+  const Converted<float> decoded("decode", words, elements_of_word);
+  CHECK(wrong_decodings(words, decoded.first, decoded.second) == 0);
+  const Converted<std::uint64_t> copied("convert_doubles", doubles());
+  CHECK(copied.first == doubles());
+  CHECK(copied.second == doubles());
 }
 
 }  // namespace

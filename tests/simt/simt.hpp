@@ -6,7 +6,7 @@ struct SimtIndex {
 };
 
 #define __global__ __attribute__((visibility("default")))
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __forceinline__ inline
 // All shared variables lie in one section, so that they can be poisoned before each block.
 #define __shared__ static __attribute__((section("simt_shared")))

@@ -12,7 +12,7 @@ template <class Action>
 std::string caught(Action&& action) {
   static constexpr const char* kinds[] = {"invalid_argument", "missing_library", "no_device",
                                           "compile_failed",   "device_failed",   "bad_id",
-                                          "io_failed"};
+                                          "bad_offset",       "io_failed"};
   try {
     action();
   } catch (const Error& error) {

@@ -3,74 +3,19 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <variant>
 
-#include "jitbag/host.hpp"
+#include "bags.hpp"
+#include "elements.hpp"
+#include "random.hpp"
+#include "table_rows.hpp"
 
 namespace jitbag::test {
 namespace {
-
-constexpr std::size_t guard_bytes = 256;
-
-/// Random numbers that are the same with every standard library.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-
-  /// 0 to below - 1.
-  std::int64_t below(std::int64_t limit) {
-    return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(limit));
-  }
-  /// 0 to 1, without 1.
-  double unit() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  bool chance(double probability) { return unit() < probability; }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-PlacedArray place(std::size_t bytes, std::size_t misalignment, bool poison_after) {
-  PlacedArray array;
-  array.buffer.resize(guard_bytes + misalignment + bytes + (poison_after ? guard_bytes : 0));
-  array.begin = guard_bytes + misalignment;
-  return array;
-}
-
-void store_integer(std::byte* to, IntegerType type, std::int64_t value) {
-  if (type == IntegerType::int64) {
-    std::memcpy(to, &value, sizeof value);
-  } else {
-    const auto narrow = static_cast<std::int32_t>(value);
-    std::memcpy(to, &narrow, sizeof narrow);
-  }
-}
-
-std::int64_t largest(IntegerType type) {
-  return type == IntegerType::int64 ? std::numeric_limits<std::int64_t>::max() / 2
-                                    : std::numeric_limits<std::int32_t>::max();
-}
-
-/// Integers with very large ones around them.
-PlacedArray place_integers(const std::vector<std::int64_t>& values, IntegerType type,
-                           std::int64_t misalignment, bool poison_after) {
-  const auto size = static_cast<std::size_t>(size_of(type));
-  PlacedArray array =
-      place(values.size() * size, static_cast<std::size_t>(misalignment) * size, poison_after);
-  for (std::size_t at = 0; at + size <= array.buffer.size(); at += size) {
-    store_integer(array.buffer.data() + at, type, largest(type));
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    store_integer(array.buffer.data() + array.begin + i * size, type, values[i]);
-  }
-  return array;
-}
 
 /// Draws ids after the mix.
 class IdSource {
@@ -101,9 +46,7 @@ class IdSource {
   std::int64_t next(const std::vector<std::int64_t>& earlier) {
     if (spec_.padding_id && random_.chance(mix_.padding)) return *spec_.padding_id;
     if (random_.chance(mix_.bad)) return bad_id();
-    if (!earlier.empty() && random_.chance(mix_.duplicates)) {
-      return earlier[random_.below(static_cast<std::int64_t>(earlier.size()))];
-    }
+    if (!earlier.empty() && random_.chance(mix_.duplicates)) return random_.one_of(earlier);
     if (num_rows_ > 0) return random_.below(num_rows_);
     if (spec_.padding_id) return *spec_.padding_id;
     return bad_id();
@@ -111,7 +54,7 @@ class IdSource {
 
   std::int64_t bad_id() {
     if (bad_ids_.empty()) throw std::invalid_argument("a table without rows has no trusted ids");
-    return bad_ids_[random_.below(static_cast<std::int64_t>(bad_ids_.size()))];
+    return random_.one_of(bad_ids_);
   }
 
   Random& random_;
@@ -132,220 +75,238 @@ std::int64_t random_bag_size(const ForwardCaseOptions& options, std::int64_t bag
 void break_offsets(std::vector<std::int64_t>& offsets, std::int64_t num_ids, Random& random) {
   const std::array<std::int64_t, 4> wrong{-5, num_ids + 7, 0, num_ids};
   for (std::int64_t& offset : offsets) {
-    if (random.chance(0.2)) offset = wrong[random.below(wrong.size())];
+    if (random.chance(0.2)) offset = random.one_of(wrong);
   }
 }
-
-/// The ids of a batch, and where each bag is among them.
-struct Layout {
-  struct Range {
-    std::int64_t begin, end;
-  };
-  std::vector<std::int64_t> ids;
-  std::vector<std::int64_t> offsets;
-  std::vector<Range> bags;
-};
 
 void append(std::vector<std::int64_t>& ids, const std::vector<std::int64_t>& more) {
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
-Layout fixed_layout(const ForwardCaseOptions& options, const FixedBags& bags, IdSource& source) {
-  Layout layout;
+GivenBags fixed_layout(const ForwardCaseOptions& options, const FixedBags& bags, IdSource& source) {
+  GivenBags layout;
   for (std::int64_t bag = 0; bag < options.batch; ++bag) {
     append(layout.ids, source.bag(bags.size));
-    layout.bags.push_back({bag * bags.size, (bag + 1) * bags.size});
   }
   return layout;
 }
 
-Layout csr_layout(const ForwardCaseOptions& options, const CsrBags& csr, IdSource& source,
-                  Random& random) {
+GivenBags csr_layout(const ForwardCaseOptions& options, const CsrBags& csr, IdSource& source,
+                     Random& random) {
   constexpr std::int64_t before_the_first = 3;
   constexpr std::int64_t after_the_last = 2;
-  const std::int64_t outside = largest(options.spec.id_type);
-  Layout layout;
-  layout.ids.assign(before_the_first, outside);
+  const std::int64_t outside = far_outside(options.spec.id_type);
+  GivenBags layout;
+  if (options.ids_outside_bags) layout.ids.assign(before_the_first, outside);
   for (std::int64_t bag = 0; bag < options.batch; ++bag) {
     layout.offsets.push_back(static_cast<std::int64_t>(layout.ids.size()));
     append(layout.ids, source.bag(random_bag_size(options, bag, random)));
   }
   if (csr.end == OffsetsEnd::included) {
     layout.offsets.push_back(static_cast<std::int64_t>(layout.ids.size()));
-    layout.ids.insert(layout.ids.end(), after_the_last, outside);
+    if (options.ids_outside_bags) {
+      layout.ids.insert(layout.ids.end(), after_the_last, outside);
+    }
   }
-
-  const auto num_ids = static_cast<std::int64_t>(layout.ids.size());
-  if (options.broken_offsets) break_offsets(layout.offsets, num_ids, random);
-  std::vector<std::int64_t> bounds = layout.offsets;
-  if (csr.end == OffsetsEnd::implied) bounds.push_back(num_ids);
-  for (std::int64_t& bound : bounds) bound = std::clamp(bound, std::int64_t{0}, num_ids);
-  for (std::int64_t bag = 0; bag < options.batch; ++bag) {
-    layout.bags.push_back({bounds[bag], std::max(bounds[bag], bounds[bag + 1])});
+  if (options.broken_offsets) {
+    break_offsets(layout.offsets, static_cast<std::int64_t>(layout.ids.size()), random);
   }
   return layout;
 }
 
-void store_element(std::byte* to, DataType type, float value) {
-  if (type == DataType::float32) {
-    std::memcpy(to, &value, sizeof value);
-    return;
+/// What the device says there is: the truth, or numbers that mean the same.
+std::vector<std::int64_t> device_counts(const ForwardCaseOptions& options, const GivenBags& layout,
+                                        Random& random) {
+  std::int64_t batch = options.batch;
+  auto num_ids = static_cast<std::int64_t>(layout.ids.size());
+  if (batch == 0 && random.chance(0.5)) batch = -5;
+  if (options.spare_bags == 0 && random.chance(0.5)) {
+    batch += batch < 0 ? 0 : 7;
+    num_ids += 11;
   }
-  const std::uint16_t bits =
-      type == DataType::float16 ? host::float16_from(value) : host::bfloat16_from(value);
-  std::memcpy(to, &bits, sizeof bits);
+  return {batch, num_ids};
 }
 
-double load_element(const std::byte* from, DataType type) {
-  if (type == DataType::float32) {
-    float value = 0;
-    std::memcpy(&value, from, sizeof value);
-    return static_cast<double>(value);
+/// Room in the arrays for more bags and ids than there are.
+void add_spare(GivenBags& layout, const ForwardCaseOptions& options) {
+  const auto* fixed = std::get_if<FixedBags>(&options.spec.bags);
+  const std::int64_t ids = options.spare_bags * (fixed ? fixed->size : 3);
+  layout.ids.insert(layout.ids.end(), static_cast<std::size_t>(ids),
+                    far_outside(options.spec.id_type));
+  if (const auto* csr = std::get_if<CsrBags>(&options.spec.bags)) {
+    layout.offsets.insert(layout.offsets.end(), static_cast<std::size_t>(options.spare_bags),
+                          far_outside(csr->offset_type));
   }
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, from, sizeof bits);
-  return static_cast<double>(type == DataType::float16 ? host::float_from_float16(bits)
-                                                       : host::float_from_bfloat16(bits));
+}
+
+/// Positions whose ids are read and counted.
+std::vector<std::int64_t> counted_positions(const Bags& bags, const ForwardSpec& spec) {
+  std::vector<bool> is_read(static_cast<std::size_t>(std::max<std::int64_t>(0, bags.num_ids())));
+  const auto read = [&](Positions positions) {
+    for (std::int64_t i = positions.begin; i < positions.end; ++i) is_read[i] = true;
+  };
+  if (spec.pooling.has(Pooling::none)) {
+    read(bags.all());
+  } else {
+    for (std::int64_t bag = 0; bag < bags.batch(); ++bag) read(bags.bag(bag));
+  }
+  std::vector<std::int64_t> counted;
+  for (std::size_t i = 0; i < is_read.size(); ++i) {
+    const auto position = static_cast<std::int64_t>(i);
+    if (is_read[i] && bags.is_counted(position)) counted.push_back(position);
+  }
+  return counted;
 }
 
 /// Rows that are read hold numbers, everything else poison.
-PlacedArray make_table(const ForwardCaseOptions& options, const ForwardSpec& spec,
-                       const std::vector<bool>& row_is_read, Random& random) {
-  const std::int64_t element = size_of(spec.table_type);
-  const std::int64_t elements =
-      options.num_rows == 0 ? 0 : (options.num_rows - 1) * spec.row_stride + spec.dim;
-  PlacedArray table =
-      place(static_cast<std::size_t>(elements * element),
-            static_cast<std::size_t>(options.table_misalignment * element), options.poison_after);
-  poison(table.buffer);
-  std::byte* const first = table.buffer.data() + table.begin;
-  for (std::int64_t row = 0; row < options.num_rows; ++row) {
-    if (!row_is_read[row]) continue;
-    for (std::int64_t column = 0; column < spec.dim; ++column) {
-      const auto value = static_cast<float>(4 * random.unit() - 2);
-      store_element(first + (row * spec.row_stride + column) * element, spec.table_type, value);
-    }
+void fill_table(ForwardCase& made, const ForwardCaseOptions& options,
+                const std::vector<bool>& row_is_read, Random& random) {
+  const std::int64_t stride = row_stride_bytes(made.spec);
+  const std::int64_t row_size = packed_row_bytes(made.spec);
+  const std::int64_t scale_size =
+      made.spec.row_scale.place == RowScale::Place::apart ? scale_bytes(made.spec) : 0;
+  const std::int64_t bytes = made.num_rows == 0 ? 0 : (made.num_rows - 1) * stride + row_size;
+  PlacedArray& table = made.input(Input::table);
+  PlacedArray& scales = made.input(Input::scales);
+  table = PlacedArray(
+      static_cast<std::size_t>(bytes),
+      static_cast<std::size_t>(options.table_misalignment * size_of(made.spec.table_type)),
+      options.poison_after);
+  if (scale_size > 0) {
+    scales = PlacedArray(static_cast<std::size_t>(made.num_rows * scale_size),
+                         static_cast<std::size_t>(scale_size), options.poison_after);
   }
-  return table;
+  std::optional<std::int64_t> earlier;
+  for (std::int64_t row = 0; row < made.num_rows; ++row) {
+    if (!row_is_read[row]) continue;
+    std::byte* const to = table.data() + row * stride;
+    std::byte* const scale = scale_size > 0 ? scales.data() + row * scale_size : nullptr;
+    if (earlier && random.chance(0.1)) {
+      std::memcpy(to, table.data() + *earlier * stride, static_cast<std::size_t>(row_size));
+      if (scale != nullptr) {
+        std::memcpy(scale, scales.data() + *earlier * scale_size,
+                    static_cast<std::size_t>(scale_size));
+      }
+    } else {
+      write_random_row(made.spec, to, scale, options.special, random);
+    }
+    earlier = row;
+  }
+}
+
+/// From -1 to 2; greater than 0 where they are a divisor, so that it stays away from 0.
+PlacedArray random_weights(const ForwardSpec& spec, const GivenBags& layout,
+                           const std::vector<std::int64_t>& counted, bool poison_after,
+                           Random& random) {
+  const double least = spec.pooling.has(Pooling::mean_by_weights) ? 0.25 : -1;
+  std::vector<double> weights(layout.ids.size(), std::numeric_limits<double>::quiet_NaN());
+  for (const std::int64_t position : counted) weights[position] = random.between(least, 2);
+  return place_elements(weights, *spec.weight_type, 1, poison_after);
+}
+
+PlacedArray random_parameters(const ForwardSpec& spec, bool poison_after, Random& random) {
+  std::vector<double> parameters(static_cast<std::size_t>(spec.dim));
+  for (double& parameter : parameters) parameter = random.between(-2, 2);
+  return place_elements(parameters, DataType::float32, 1, poison_after);
 }
 
 std::string describe(const ForwardCaseOptions& options, const ForwardSpec& spec) {
   return fmt::format(
-      "{} | batch={} rows={} longest_bag={} off_by={},{} broken_offsets={} poison_after={} seed={}",
+      "{} | batch={} rows={} longest_bag={} off_by={},{} broken_offsets={} poison_after={} "
+      "special={} spare={} seed={}",
       to_text(spec), options.batch, options.num_rows, options.longest_bag,
       options.table_misalignment, options.ids_misalignment, options.broken_offsets,
-      options.poison_after, options.seed);
+      options.poison_after, options.special, options.spare_bags, options.seed);
 }
 
-/// Half the distance between two neighbours of the type near a value.
-double half_ulp(DataType type, double value) {
-  struct Format {
-    int mantissa_bits, least_exponent;
-  };
-  const Format format = type == DataType::float32   ? Format{23, -126}
-                        : type == DataType::float16 ? Format{10, -14}
-                                                    : Format{7, -126};
-  const int exponent = value == 0 ? format.least_exponent : std::ilogb(value);
-  return std::ldexp(0.5, std::max(exponent, format.least_exponent) - format.mantissa_bits);
-}
+/// A case with these bags, and with tables and weights for what they read.
+ForwardCase case_of(const ForwardCaseOptions& options, const GivenBags& layout, Random& random,
+                    const std::vector<std::int64_t>& counts = {}) {
+  ForwardCase made;
+  made.spec = validated(options.spec);
+  made.batch = options.batch;
+  made.num_rows = options.num_rows;
+  made.description = describe(options, made.spec);
+  if (!counts.empty()) {
+    made.input(Input::counts) = place_integers(counts, IntegerType::int64, 1, true);
+    made.batch += options.spare_bags;
+  }
+  made.input(Input::ids) = place_integers(layout.ids, options.spec.id_type,
+                                          options.ids_misalignment, options.poison_after);
+  if (const auto* csr = std::get_if<CsrBags>(&options.spec.bags)) {
+    made.num_ids = static_cast<std::int64_t>(layout.ids.size());
+    made.input(Input::offsets) =
+        place_integers(layout.offsets, csr->offset_type, 1, options.poison_after);
+  }
 
-/// How far a right result may be from the exact mean.
-double tolerance(DataType output, double expected, double magnitude, std::int64_t bag_size) {
-  const double summation = static_cast<double>(bag_size) * 0x1p-24 * magnitude;
-  const double reciprocal = 4 * half_ulp(DataType::float32, expected);
-  const double before_rounding = summation + reciprocal;
-  return before_rounding + half_ulp(output, std::abs(expected) + before_rounding);
-}
-
-bool agree(double actual, double expected, double allowed) {
-  if (std::isnan(expected)) return std::isnan(actual);
-  if (std::isinf(expected)) return actual == expected;
-  return std::abs(actual - expected) <= allowed;
+  const Bags bags(made.spec, made.host_arguments());
+  const std::vector<std::int64_t> counted = counted_positions(bags, made.spec);
+  std::vector<bool> row_is_read(static_cast<std::size_t>(options.num_rows));
+  for (const std::int64_t position : counted) row_is_read[bags.id(position)] = true;
+  fill_table(made, options, row_is_read, random);
+  if (made.spec.weight_type) {
+    made.input(Input::weights) =
+        random_weights(made.spec, layout, counted, options.poison_after, random);
+  }
+  if (!made.spec.end.empty()) {
+    made.input(Input::end_parameters) = random_parameters(made.spec, options.poison_after, random);
+  }
+  return made;
 }
 
 }  // namespace
 
-ForwardArguments ForwardCase::host_arguments(void* output) const {
+ForwardArguments ForwardCase::arguments(const std::function<const void*(Input)>& address) const {
   ForwardArguments arguments;
-  arguments.table = table.data();
+  arguments.table = address(Input::table);
   arguments.num_rows = num_rows;
-  arguments.ids = ids.data();
+  arguments.ids = address(Input::ids);
   arguments.num_ids = num_ids;
-  arguments.offsets = offsets.buffer.empty() ? nullptr : offsets.data();
-  arguments.output = output;
+  arguments.offsets = address(Input::offsets);
   arguments.batch = batch;
+  arguments.weights = address(Input::weights);
+  arguments.scales = address(Input::scales);
+  arguments.counts = static_cast<const std::int64_t*>(address(Input::counts));
+  arguments.end_parameters = static_cast<const float*>(address(Input::end_parameters));
   return arguments;
 }
 
+ForwardArguments ForwardCase::host_arguments() const {
+  return arguments([this](Input which) { return input(which).data(); });
+}
+
 std::size_t ForwardCase::output_bytes() const {
-  return static_cast<std::size_t>(batch * spec.dim * size_of(spec.output_type));
+  return test::output_bytes(spec, host_arguments());
+}
+
+std::size_t ForwardCase::winners_bytes() const {
+  return spec.winners ? static_cast<std::size_t>(batch * spec.dim * size_of(spec.id_type)) : 0;
 }
 
 ForwardCase make_forward_case(const ForwardCaseOptions& options) {
   Random random(options.seed);
   IdSource source(options, random);
-  ForwardCase result;
-  result.spec = validated(options.spec);
-  result.batch = options.batch;
-  result.num_rows = options.num_rows;
-  result.description = describe(options, result.spec);
-
   const auto* csr = std::get_if<CsrBags>(&options.spec.bags);
-  const Layout layout = csr != nullptr
-                            ? csr_layout(options, *csr, source, random)
-                            : fixed_layout(options, std::get<FixedBags>(options.spec.bags), source);
-  std::vector<bool> row_is_read(static_cast<std::size_t>(options.num_rows));
-  for (const auto& [begin, end] : layout.bags) {
-    result.bag_sizes.push_back(end - begin);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t id = layout.ids[i];
-      if (id == options.spec.padding_id) continue;
-      if (id >= 0 && id < options.num_rows) {
-        row_is_read[id] = true;
-      } else {
-        result.has_bad_id = true;
-      }
-    }
-  }
-
-  result.ids = place_integers(layout.ids, options.spec.id_type, options.ids_misalignment,
-                              options.poison_after);
-  if (csr != nullptr) {
-    result.num_ids = static_cast<std::int64_t>(layout.ids.size());
-    result.offsets = place_integers(layout.offsets, csr->offset_type, 0, options.poison_after);
-  }
-  result.table = make_table(options, result.spec, row_is_read, random);
-  return result;
+  GivenBags layout = csr != nullptr
+                         ? csr_layout(options, *csr, source, random)
+                         : fixed_layout(options, std::get<FixedBags>(options.spec.bags), source);
+  if (options.spec.counts == Counts::at_launch) return case_of(options, layout, random);
+  const auto counts = device_counts(options, layout, random);
+  add_spare(layout, options);
+  return case_of(options, layout, random, counts);
 }
 
-void poison(std::span<std::byte> bytes) {
-  std::fill(bytes.begin(), bytes.end(), std::byte{0xff});
+ForwardCase make_forward_case(const ForwardCaseOptions& options, const GivenBags& given) {
+  Random random(options.seed);
+  return case_of(options, given, random);
 }
 
-std::string check_output(const ForwardCase& forward_case, std::span<const std::byte> output) {
-  if (output.size() != forward_case.output_bytes()) {
-    return fmt::format("The output has {} bytes instead of {}.", output.size(),
-                       forward_case.output_bytes());
-  }
-  const ForwardSpec& spec = forward_case.spec;
-  const auto elements = static_cast<std::size_t>(forward_case.batch * spec.dim);
-  std::vector<double> expected(elements);
-  std::vector<double> magnitudes(elements);
-  host::oracle(spec, forward_case.host_arguments(nullptr), expected.data(), magnitudes.data());
-
-  for (std::size_t i = 0; i < elements; ++i) {
-    const auto bag = static_cast<std::int64_t>(i) / spec.dim;
-    const auto column = static_cast<std::int64_t>(i) % spec.dim;
-    const double actual =
-        load_element(output.data() + i * size_of(spec.output_type), spec.output_type);
-    const double allowed =
-        tolerance(spec.output_type, expected[i], magnitudes[i], forward_case.bag_sizes[bag]);
-    if (agree(actual, expected[i], allowed)) continue;
-    return fmt::format("Bag {} column {} is {} instead of {} +- {} ({} ids; {}).", bag, column,
-                       actual, expected[i], allowed, forward_case.bag_sizes[bag],
-                       forward_case.description);
-  }
-  return {};
+std::size_t output_bytes(const ForwardSpec& validated_spec, const ForwardArguments& arguments) {
+  const std::int64_t rows = output_rows(validated_spec, arguments);
+  if (rows == 0) return 0;
+  return static_cast<std::size_t>(
+      ((rows - 1) * validated_spec.output_stride + output_width(validated_spec)) *
+      size_of(validated_spec.output_type));
 }
 
 }  // namespace jitbag::test

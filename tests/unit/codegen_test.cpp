@@ -70,7 +70,7 @@ TEST_CASE("a kernel's source includes nothing and names its entry") {
   const Specialisation kernel = seed_kernel();
   CHECK_FALSE(contains(kernel.source, "#include"));
   CHECK(contains(kernel.source, "\n    " + kernel.entry + "("));
-  CHECK(contains(kernel.source, "struct BadIdReport"));
+  CHECK(contains(kernel.source, "struct BadInputReport"));
   CHECK(contains(kernel.source, "load_if"));
 }
 

@@ -1,3 +1,6 @@
+#include "host/floats.hpp"
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -93,6 +96,88 @@ TEST_CASE("bfloat16 conversion rounds to nearest even") {
   CHECK(bfloat16_from(0x1p-133f) == 0x0001);
   CHECK(bfloat16_from(0x1p-134f) == 0x0000);
   CHECK(std::isnan(float_from_bfloat16(bfloat16_from(std::nanf("")))));
+}
+
+/// A type of 8 bits, by its fields.
+struct Float8 {
+  std::uint8_t (*from)(float);
+  float (*widen)(std::uint8_t);
+  int mantissa_bits, bias;
+  unsigned largest;   // the bits of the largest number
+  bool has_infinity;  // after it
+};
+
+const Float8 e4m3{float8_e4m3_from, float_from_float8_e4m3, 3, 7, 0x7e, false};
+const Float8 e5m2{float8_e5m2_from, float_from_float8_e5m2, 2, 15, 0x7b, true};
+
+TEST_CASE("every float8 has the value that its fields say, and survives the way back") {
+  for (const Float8& type : {e4m3, e5m2}) {
+    for (unsigned bits = 0; bits < 0x100; ++bits) {
+      const unsigned magnitude = bits & 0x7f;
+      const auto mantissa = static_cast<int>(magnitude & ((1u << type.mantissa_bits) - 1));
+      const auto exponent = static_cast<int>(magnitude >> type.mantissa_bits);
+      const float actual = type.widen(static_cast<std::uint8_t>(bits));
+      INFO("bits " << bits << ", " << type.mantissa_bits << " bits of mantissa");
+      REQUIRE(std::signbit(actual) == (bits >= 0x80));
+      if (magnitude > type.largest) {
+        const bool is_infinite = type.has_infinity && magnitude == type.largest + 1;
+        REQUIRE((is_infinite ? std::isinf(actual) : std::isnan(actual)));
+        REQUIRE(type.from(actual) == ((bits & 0x80) | (is_infinite ? type.largest : 0x7f)));
+        continue;
+      }
+      const int hidden = exponent == 0 ? 0 : 1 << type.mantissa_bits;
+      const double expected =
+          std::ldexp(mantissa + hidden, std::max(exponent, 1) - type.bias - type.mantissa_bits);
+      REQUIRE(static_cast<double>(std::abs(actual)) == expected);
+      REQUIRE(type.from(actual) == bits);
+    }
+  }
+}
+
+TEST_CASE("between two neighbouring float8 values the nearer wins, and the even one at a tie") {
+  for (const Float8& type : {e4m3, e5m2}) {
+    for (unsigned bits = 0; bits < type.largest; ++bits) {
+      const float low = type.widen(static_cast<std::uint8_t>(bits));
+      const float high = type.widen(static_cast<std::uint8_t>(bits + 1));
+      const float middle = low + (high - low) / 2;
+      const unsigned even = bits % 2 == 0 ? bits : bits + 1;
+      INFO("bits " << bits << ", " << type.mantissa_bits << " bits of mantissa");
+      REQUIRE(type.from(middle) == even);
+      REQUIRE(type.from(-middle) == (even | 0x80u));
+      REQUIRE(type.from(std::nextafter(middle, 0.0f)) == bits);
+      REQUIRE(type.from(std::nextafter(middle, infinity)) == bits + 1);
+    }
+  }
+}
+
+TEST_CASE("float8 saturates beyond its largest number, and keeps NaN") {
+  CHECK(float_from_float8_e4m3(0x7e) == 448);
+  CHECK(float_from_float8_e5m2(0x7b) == 57344);
+  for (const float beyond : {57345.0f, 61440.0f, 1e30f, infinity}) {
+    CHECK(float8_e4m3_from(beyond) == 0x7e);
+    CHECK(float8_e4m3_from(-beyond) == 0xfe);
+    CHECK(float8_e5m2_from(beyond) == 0x7b);
+    CHECK(float8_e5m2_from(-beyond) == 0xfb);
+  }
+  CHECK(float8_e4m3_from(464.0f) == 0x7e);
+  for (const float nan : {std::nanf(""), -std::nanf("")}) {
+    CHECK(std::isnan(float_from_float8_e4m3(float8_e4m3_from(nan))));
+    CHECK(std::isnan(float_from_float8_e5m2(float8_e5m2_from(nan))));
+  }
+}
+
+TEST_CASE("a double narrowed to odd rounds to a half as the double itself does") {
+  // Just beyond a tie between two halves, by less than a float can say.
+  CHECK(round_to_float16(narrowed_to_odd(0x1.002p0)) == 0x3c00);
+  CHECK(round_to_float16(narrowed_to_odd(0x1.0020000001p0)) == 0x3c01);
+  CHECK(round_to_float16(narrowed_to_odd(-0x1.0020000001p0)) == 0xbc01);
+  CHECK(round_to_float16(narrowed_to_odd(0x1.005ffffffffp0)) == 0x3c01);
+  CHECK(round_to_bfloat16(narrowed_to_odd(0x1.0100000001p0)) == 0x3f81);
+  CHECK(round_to_bfloat16(narrowed_to_odd(0x1.02fffffffffp0)) == 0x3f81);
+  CHECK(round_to_float16(narrowed_to_odd(1e300)) == 0x7c00);
+  CHECK(round_to_bfloat16(narrowed_to_odd(-1e300)) == 0xff80);
+  CHECK(narrowed_to_odd(1.5) == 1.5f);
+  CHECK(std::isnan(narrowed_to_odd(std::nan(""))));
 }
 
 }  // namespace

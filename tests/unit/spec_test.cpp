@@ -51,20 +51,22 @@ TEST_CASE("a validated spec has its row stride filled in and its alignment cut t
 
 TEST_CASE("validation names the field, its value and what is allowed") {
   constexpr std::int64_t too_many = std::int64_t{1} << 31;
-  CHECK(complaint([](auto& spec) { spec.dim = -1; }) ==
-        "invalid_argument: dim is -1; it must be at least 0 and less than 2^28.");
+  CHECK(
+      complaint([](auto& spec) { spec.dim = -1; }) ==
+      "invalid_argument: dim is -1; it must be at least 0 and less than 2^28 (2^27 for float64).");
   CHECK(complaint([](auto& spec) { spec.dim = too_many; }) ==
-        "invalid_argument: dim is 2147483648; it must be at least 0 and less than 2^28.");
+        "invalid_argument: dim is 2147483648; it must be at least 0 and less than 2^28 (2^27 for "
+        "float64).");
   CHECK(complaint([](auto& spec) { spec.bags = FixedBags{-3}; }) ==
         "invalid_argument: The bag size is -3; it must be at least 0 and less than 2^30.");
   CHECK(complaint([](auto& spec) { spec.bags = FixedBags{too_many}; }) ==
         "invalid_argument: The bag size is 2147483648; it must be at least 0 and less than 2^30.");
   CHECK(complaint([](auto& spec) { spec.row_stride = 63; }) ==
         "invalid_argument: row_stride is 63; it must be at least dim, 64, and less than 2^31, or 0 "
-        "for dim.");
+        "for that.");
   CHECK(complaint([](auto& spec) { spec.row_stride = -64; }) ==
         "invalid_argument: row_stride is -64; it must be at least dim, 64, and less than 2^31, or "
-        "0 for dim.");
+        "0 for that.");
   CHECK(complaint([](auto& spec) { spec.alignment = 12; }) ==
         "invalid_argument: alignment is 12; it must be a power of two and at least 4, the size of "
         "a float32 element.");
@@ -98,7 +100,7 @@ TEST_CASE("what is unusual but legal passes validation") {
 TEST_CASE("the text of a spec says what it is, and beyond that only what is unusual") {
   auto spec = good_spec();
   CHECK(to_text(spec) ==
-        "embedding_bag_mean dim=64 bags=4 table=float32 output=float32 ids=int64 padding=none "
+        "embedding_bag mean dim=64 bags=4 table=float32 output=float32 ids=int64 padding=none "
         "bad_ids=skip");
   CHECK(to_text(validated(spec)) == to_text(spec));
 
@@ -112,7 +114,7 @@ TEST_CASE("the text of a spec says what it is, and beyond that only what is unus
   spec.alignment = 4;
   spec.addressing = Addressing::bits32;
   CHECK(to_text(spec) ==
-        "embedding_bag_mean dim=64 bags=csr offsets=int32 end=implied table=float16 "
+        "embedding_bag mean dim=64 bags=csr offsets=int32 end=implied table=float16 "
         "output=bfloat16 ids=int32 padding=0 bad_ids=report row_stride=70 alignment=4 "
         "addressing=bits32");
   spec.bags = CsrBags{};
@@ -120,7 +122,9 @@ TEST_CASE("the text of a spec says what it is, and beyond that only what is unus
 }
 
 TEST_CASE("names and values of types and policies lead to each other") {
-  for (const auto type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+  for (const auto type :
+       {DataType::float32, DataType::float16, DataType::bfloat16, DataType::float64, DataType::int8,
+        DataType::int4, DataType::float8_e4m3, DataType::float8_e5m2}) {
     CHECK(parse_data_type(name(type)) == type);
   }
   for (const auto type : {IntegerType::int32, IntegerType::int64}) {
@@ -138,9 +142,10 @@ TEST_CASE("names and values of types and policies lead to each other") {
 
 TEST_CASE("a name that does not exist is answered with those that do") {
   CHECK(caught([] { (void)parse_data_type("half"); }) ==
-        "invalid_argument: \"half\" is not a data type; use float32, float16 or bfloat16.");
+        "invalid_argument: \"half\" is not a data type; use one of: float32, float16, bfloat16, "
+        "float64, int8, int4, float8_e4m3, float8_e5m2.");
   CHECK(caught([] { (void)parse_integer_type("int"); }) ==
-        "invalid_argument: \"int\" is not an integer type; use int32 or int64.");
+        "invalid_argument: \"int\" is not an integer type; use one of: int32, int64.");
   CHECK(caught([] { (void)parse_bad_ids("ignore"); }) ==
         "invalid_argument: \"ignore\" is not a policy for bad ids; use skip, report or trust.");
 }

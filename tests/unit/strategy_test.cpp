@@ -127,7 +127,7 @@ TEST_CASE("a strategy that cannot work is refused by field, value and what is al
   CHECK(complaint([](Strategy& s) { s.vector_bytes = 12; }).find("vector_bytes is 12") !=
         std::string::npos);
   CHECK(complaint([](Strategy& s) { s.vectors_per_lane = 0; }) ==
-        begin + "vectors_per_lane is 0; it must be from 1 to 8.");
+        begin + "vectors_per_lane is 0; it must be from 1 to 64.");
   CHECK(complaint([](Strategy& s) { s.rows_in_flight = 65; }) ==
         begin + "rows_in_flight is 65; it must be from 1 to 64.");
   CHECK(complaint([](Strategy& s) { s.lanes_per_row = 33; }) ==
@@ -162,7 +162,7 @@ TEST_CASE("a strategy that cannot work is refused by field, value and what is al
 
 TEST_CASE("a strategy reads as one line") {
   CHECK(to_text(default_strategy(spec_of(64, 4), h200)) ==
-        "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 block=128 launch=dependent");
+        "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=dependent");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -10,12 +12,12 @@
 #include "bench/id_file.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
+#include "bench/tables_bench.hpp"
 #include "bench/workload.hpp"
 #include "command.hpp"
 #include "jitbag/device.hpp"
 #include "jitbag/error.hpp"
 #include "jitbag/host.hpp"
-#include "kernel_request.hpp"
 #include "machine.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -38,26 +40,41 @@ struct Gpu {
   device::Context context;
 };
 
+/// The spec of a workload that has everything but its sets of ids.
+ForwardSpec spec_of(const Options& options, const Workload& workload, std::int64_t dim,
+                    const BagLayout& bags, std::optional<std::int64_t> padding_id) {
+  KernelChoice choice = choice_of(options, dim);
+  choice.spec.bags = bags;
+  choice.spec.padding_id = padding_id;
+  const std::int64_t output_rows =
+      choice.spec.pooling.has(Pooling::none) ? workload.num_ids : workload.batch;
+  choice.spec.addressing = narrowest_addressing(workload.num_rows, workload.num_ids,
+                                                output_rows * output_width(choice.spec));
+  return forward_spec(choice);
+}
+
+/// As many sets as fit, `ids` being made for each.
+void add_sets(const Options& options, Workload& workload,
+              const std::function<HostBuffer(std::size_t set)>& ids) {
+  const std::size_t sets = bench::rotating_sets(options.steps, workload.set_bytes());
+  for (std::size_t set = 0; set < sets; ++set) {
+    workload.id_sets.push_back(ids(set));
+    if (workload.spec.weight_type)
+      workload.weight_sets.push_back(
+          bench::random_weights(workload.num_ids, *workload.spec.weight_type, options.seed, set));
+  }
+}
+
 Workload random_workload(const Options& options, std::int64_t dim, std::int64_t bag_size) {
   Workload workload;
   workload.num_rows = options.vocab_size + 1;
   workload.batch = options.batch;
   workload.num_ids = options.batch * bag_size;
-  workload.spec = forward_spec({.dim = dim,
-                                .bags = FixedBags{bag_size},
-                                .data_type = parse_data_type(options.dtype),
-                                .id_type = parse_integer_type(options.id_type),
-                                .padding_id = 0,
-                                .bad_ids = parse_bad_ids(options.bad_ids),
-                                .addressing = narrowest_addressing(
-                                    workload.num_rows, workload.num_ids, options.batch * dim)});
-  const std::int64_t set_bytes =
-      workload.num_ids * size_of(workload.spec.id_type) + workload.output_bytes();
-  const std::size_t sets = bench::rotating_sets(options.steps, set_bytes);
-  for (std::size_t set = 0; set < sets; ++set)
-    workload.id_sets.push_back(bench::random_ids(workload.num_ids, options.vocab_size,
-                                                 options.padding_prob, workload.spec.id_type,
-                                                 options.seed, set));
+  workload.spec = spec_of(options, workload, dim, FixedBags{bag_size}, 0);
+  add_sets(options, workload, [&](std::size_t set) {
+    return bench::random_ids(workload.num_ids, options.vocab_size, options.padding_prob,
+                             workload.spec.id_type, options.seed, set);
+  });
   return workload;
 }
 
@@ -66,20 +83,13 @@ Workload file_workload(const Options& options, const bench::IdFile& file, std::i
   workload.num_rows = file.largest_id + 1;
   workload.batch = file.batch;
   workload.num_ids = static_cast<std::int64_t>(file.ids.size());
-  workload.spec = forward_spec(
-      {.dim = dim,
-       .bags = file.bags,
-       .data_type = parse_data_type(options.dtype),
-       .id_type = file.id_type,
-       .padding_id = parse_padding_id(options.padding_id),
-       .bad_ids = parse_bad_ids(options.bad_ids),
-       .addressing = narrowest_addressing(workload.num_rows, workload.num_ids, file.batch * dim)});
+  workload.spec = spec_of(options, workload, dim, file.bags, parse_padding_id(options.padding_id));
+  if (!options.id_type_given) workload.spec.id_type = file.id_type;
+  workload.spec = validated(workload.spec);
   if (const auto* csr = std::get_if<CsrBags>(&file.bags))
     workload.offsets = bench::integers(file.offsets, csr->offset_type);
-  const std::int64_t set_bytes = workload.num_ids * size_of(file.id_type) + workload.output_bytes();
-  const std::size_t sets = bench::rotating_sets(options.steps, set_bytes);
-  for (std::size_t set = 0; set < sets; ++set)
-    workload.id_sets.push_back(bench::integers(file.ids, file.id_type));
+  add_sets(options, workload,
+           [&](std::size_t) { return bench::integers(file.ids, workload.spec.id_type); });
   return workload;
 }
 
@@ -92,6 +102,8 @@ std::vector<double> expected_output(const Workload& workload) {
 Result run_backend(const std::string& backend, const Job& job, Engine& engine, const Gpu* gpu) {
   if (backend == "cpu") return bench::run_cpu(job);
   if (backend == "reference") return bench::run_reference(job);
+  if (backend == "jit_alone")
+    return bench::unsupported(backend, "is about many tables: give --tables");
   if (backend != "jit")
     return bench::unsupported(backend, "measured by the Python benchmark, not by this program");
   if (gpu == nullptr)
@@ -119,7 +131,7 @@ ShapeReport report_of(const Workload& workload) {
                      .table_rows = workload.num_rows,
                      .dim = workload.spec.dim,
                      .padding_id = workload.spec.padding_id,
-                     .spec = to_text(workload.spec),
+                     .spec = workload.spec,
                      .rotating_sets = workload.sets()};
   if (const auto* fixed = std::get_if<FixedBags>(&workload.spec.bags))
     report.bag_size = fixed->size;
@@ -147,7 +159,8 @@ class Sweep {
     workload.table = table_for(workload);
     const std::vector<double> expected = expected_output(workload);
     ShapeReport report = report_of(workload);
-    const Job job{options_, workload, expected, progress_};
+    report.limits = bench::tolerance(options_, workload.spec, workload.longest_bag());
+    const Job job{options_, workload, expected, report.limits, progress_};
     for (const std::string& backend : backends_) {
       progress_.now(fmt::format("{}, {}", backend, shape_text(report)));
       report.results.push_back(run_safely(backend, job, engine_, gpu_));
@@ -161,12 +174,12 @@ class Sweep {
 
  private:
   /// Shapes that differ in their bags only share a table.
-  std::shared_ptr<const HostBuffer> table_for(const Workload& workload) {
+  std::shared_ptr<const bench::HostTable> table_for(const Workload& workload) {
     if (!table_ || table_dim_ != workload.spec.dim) {
       table_.reset();
       table_dim_ = workload.spec.dim;
-      table_ = std::make_shared<HostBuffer>(bench::random_table(
-          workload.num_rows, table_dim_, workload.spec.table_type, options_.seed));
+      table_ = std::make_shared<bench::HostTable>(
+          bench::random_table(workload.num_rows, workload.spec, options_.seed));
     }
     return table_;
   }
@@ -176,15 +189,21 @@ class Sweep {
   std::vector<std::string> backends_;
   Progress progress_;
   Engine engine_;
-  std::shared_ptr<const HostBuffer> table_;
+  std::shared_ptr<const bench::HostTable> table_;
   std::int64_t table_dim_ = 0;
   std::vector<ShapeReport> reports_;
 };
 
+OffsetsEnd offsets_end(const Options& options) {
+  return options.offsets_end == "included" ? OffsetsEnd::included : OffsetsEnd::implied;
+}
+
 std::vector<ShapeReport> measure(const Options& options, const Gpu* gpu) {
   const std::vector<std::int64_t> dims = whole_numbers(options.dims);
   if (!options.indices_file.empty()) {
-    const bench::IdFile file = bench::read_id_file(options);
+    const bench::IdFile file = bench::read_id_file({.indices = options.indices_file,
+                                                    .offsets = options.offsets_file,
+                                                    .offsets_end = offsets_end(options)});
     Sweep sweep(options, gpu, dims.size());
     for (const std::int64_t dim : dims) sweep.run(file_workload(options, file, dim));
     return sweep.reports();
@@ -207,22 +226,39 @@ bench::Machine machine_of(const Gpu* gpu) {
 }
 
 /// Says each failure on standard error; true when there was one.
-bool say_failures(const std::vector<ShapeReport>& shapes) {
+bool say_failures(const std::vector<Result>& results, const std::string& what) {
   bool any = false;
-  for (const ShapeReport& shape : shapes) {
-    for (const Result& result : shape.results) {
-      if (result.status != Status::error) continue;
-      say_error(fmt::format("{} on {}: {}", result.backend, shape.spec, result.error));
-      any = true;
-    }
+  for (const Result& result : results) {
+    if (result.status != Status::error) continue;
+    say_error(fmt::format("{} on {}: {}", result.backend, what, result.error));
+    any = true;
   }
   return any;
+}
+
+bool say_failures(const std::vector<ShapeReport>& shapes) {
+  bool any = false;
+  for (const ShapeReport& shape : shapes)
+    any = say_failures(shape.results, to_text(shape.spec)) || any;
+  return any;
+}
+
+int run_tables(const Options& options, const Gpu* gpu) {
+  const bench::TablesReport report =
+      bench::measure_tables(options, gpu == nullptr ? nullptr : &gpu->info);
+  const bench::Machine machine = machine_of(gpu);
+  if (wants_json(options.json))
+    print_json(bench::to_json(report, options, machine));
+  else
+    fmt::print("{}", bench::to_table(report, options, machine));
+  return say_failures(report.results, options.tables) ? exit_failed : exit_done;
 }
 
 int run(const Options& options) {
   std::optional<Gpu> gpu;
   if (const auto found = bench::find_gpu(options.device)) gpu.emplace(*found);
   const Gpu* const used = gpu ? &*gpu : nullptr;
+  if (!options.tables.empty()) return run_tables(options, used);
   const bench::Machine machine = machine_of(used);
   const std::vector<ShapeReport> shapes = measure(options, used);
   if (wants_json(options.json))

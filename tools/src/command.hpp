@@ -1,7 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+#include "cli11.hpp"
 
 namespace jitbag::tools {
 

@@ -1,6 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 

@@ -1,6 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -14,7 +15,7 @@
 #include "jitbag/compiler.hpp"
 #include "jitbag/engine.hpp"
 #include "jitbag/error.hpp"
-#include "kernel_request.hpp"
+#include "kernel_lists.hpp"
 #include "machine.hpp"
 #include "output.hpp"
 #include "precompile/interrupt.hpp"
@@ -161,8 +162,8 @@ void fail_what_has_left(const cache::DiskCache& folder, std::vector<Item>& items
 void say_failures(const std::vector<Item>& items) {
   for (const Item& item : items) {
     if (!item.outcome.problem.empty())
-      say_error(fmt::format("{} for {}: {}", to_text(item.request.spec),
-                            to_text(item.request.target), item.outcome.problem));
+      say_error(fmt::format("{} for {}: {}", spec_text(item.request), to_text(item.request.target),
+                            item.outcome.problem));
   }
 }
 
@@ -227,10 +228,10 @@ void require_consistent(const CLI::App& arguments, const Options& options) {
     if (options.architectures.empty()) throw UsageError("--arch is required, or --manifest");
     return;
   }
-  for (const char* flag : {"--operator", "--embedding-dim", "--layout", "--embedding-bag-size",
-                           "--dtype", "--id-type", "--offset-type", "--offsets-end", "--padding-id",
-                           "--bad-ids", "--addressing", "--expected-batch", "--strategy"})
-    refuse_beside(arguments, flag, "--manifest", "the manifest says it");
+  constexpr const char* because = "the manifest says it";
+  refuse_beside(arguments, "--operator", "--manifest", because);
+  for (const KernelAxis& axis : kernel_axes())
+    refuse_beside(arguments, axis.flag(), "--manifest", because);
 }
 
 }  // namespace

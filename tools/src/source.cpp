@@ -1,5 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "arguments.hpp"
@@ -7,7 +8,7 @@
 #include "file.hpp"
 #include "jitbag/engine.hpp"
 #include "jitbag/error.hpp"
-#include "kernel_request.hpp"
+#include "kernel_lists.hpp"
 #include "output.hpp"
 #include "why.hpp"
 
@@ -43,11 +44,11 @@ Json times_json(const MakeTimes& times) {
           {"compile_ms", number(times.compile_ms)}};
 }
 
-void print_info(const ForwardSpec& spec, const Specialisation& specialisation,
+void print_info(const KernelRequest& request, const Specialisation& specialisation,
                 const Artifact& artifact, bool json) {
   const MakeTimes& times = artifact.times;
   if (wants_json(json)) {
-    print_json({{"spec", to_text(spec)},
+    print_json({{"spec", spec_text(request)},
                 {"arch", to_text(specialisation.target)},
                 {"key", artifact.key},
                 {"entry", artifact.entry},
@@ -65,7 +66,7 @@ void print_info(const ForwardSpec& spec, const Specialisation& specialisation,
     return;
   }
   fmt::print("{}", name_value_lines({
-                       {"spec", to_text(spec)},
+                       {"spec", spec_text(request)},
                        {"architecture", to_text(specialisation.target)},
                        {"key", artifact.key},
                        {"entry", artifact.entry},
@@ -98,7 +99,7 @@ int run(const Options& options) {
   }
   const Artifact artifact = engine.artifact(kernel);
   if (!options.cubin_file.empty()) write_file(options.cubin_file, artifact.cubin);
-  if (options.info) print_info(request.spec, kernel, artifact, options.json);
+  if (options.info) print_info(request, kernel, artifact, options.json);
   return exit_done;
 }
 

@@ -81,6 +81,7 @@ Strategy parse_strategy(std::string_view text) {
   strategy.lanes_per_row = reader.take_number("lanes");
   strategy.bag_lanes = reader.take_number("bag_lanes");
   strategy.rows_in_flight = reader.take_number("rows");
+  strategy.bags_per_group = reader.take_number("bags");
   strategy.block_threads = reader.take_number("block");
   strategy.launch_mode = reader.take_launch();
   reader.expect_no_more();

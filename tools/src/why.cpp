@@ -102,8 +102,8 @@ Json nearest_json(const cache::NearestRecord::Answer& nearest) {
 }
 
 Json why_json(const Why& why, const KernelRequest& request) {
-  return {{"spec", to_text(request.spec)},
-          {"strategy", to_text(request.strategy)},
+  return {{"spec", spec_text(request)},
+          {"strategy", strategy_text(request)},
           {"arch", to_text(request.target)},
           {"found", why.artifact.has_value()},
           {"kernel_source", why.artifact ? Json(name(why.artifact->origin)) : Json(nullptr)},

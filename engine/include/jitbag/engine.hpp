@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "jitbag/artifact.hpp"
 #include "jitbag/cache/cache.hpp"
 #include "jitbag/cache/explain.hpp"
 #include "jitbag/kernel.hpp"
+#include "jitbag/quantise.hpp"
 #include "jitbag/specialisation.hpp"
+#include "jitbag/tables.hpp"
 
 namespace jitbag {
 
@@ -25,6 +28,12 @@ struct EngineOptions {
 /// How a forward kernel is chosen, beyond its spec.
 struct ForwardChoice {
   std::optional<Strategy> strategy = {};            ///< unset: the built-in rule
+  std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
+};
+
+/// How a kernel for a set of tables is chosen.
+struct TablesChoice {
+  std::vector<Strategy> strategies = {};            ///< empty: the built-in rule; else one a table
   std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
 };
 
@@ -46,6 +55,13 @@ class Engine {
   [[nodiscard]] const ForwardKernel& forward(const ForwardSpec& spec,
                                              const ForwardChoice& choice = {});
 
+  /// The kernel for a set of tables, in the same way. Its lookup compares whole specs: keep the
+  /// reference rather than ask again.
+  [[nodiscard]] const TablesKernel& tables(const TablesSpec& spec, const TablesChoice& choice = {});
+
+  /// What makes quantised tables of the spec's layout on the GPU.
+  [[nodiscard]] const Quantiser& quantiser(const ForwardSpec& spec);
+
   /// A kernel of the caller's own, by the same path.
   [[nodiscard]] const Kernel& kernel(const KernelTemplate& kernel_template);
 
@@ -65,9 +81,9 @@ class Engine {
   /// Where this engine looks for records and keeps them.
   [[nodiscard]] const cache::Cache& cache() const noexcept;
 
-  /// Throws Error(bad_id) for the first bad id that a finished launch with BadIds::report met
-  /// in the calling thread's context, and forgets it. Does not synchronise: a launch still running
-  /// is seen at a later check.
+  /// Throws Error, bad_id or bad_offset, for the first bad input that a finished launch with
+  /// BadIds::report met in the calling thread's context, and forgets it. Does not synchronise: a
+  /// launch still running is seen at a later check.
   void check();
 
  private:

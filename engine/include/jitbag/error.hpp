@@ -13,6 +13,7 @@ enum class ErrorKind {
   compile_failed,    ///< NVRTC refused the source; `details()` has the log beside the source lines
   device_failed,     ///< the driver refused a load, a launch or a copy
   bad_id,            ///< a kernel with BadIds::report met an id outside its table
+  bad_offset,        ///< a kernel with BadIds::report met a bag that is not among the ids
   io_failed,         ///< a file could not be read or written
 };
 

@@ -44,15 +44,24 @@ class Kernel {
 };
 
 /// What a forward kernel works on. All pointers are device pointers, used on the stream of the
-/// launch and not kept.
+/// launch and not kept. Those that the spec has no use for are ignored.
 struct ForwardArguments {
-  const void* table = nullptr;  ///< [num_rows, dim], rows `row_stride` elements apart
+  const void* table = nullptr;  ///< [num_rows, dim], rows `row_stride` apart
   std::int64_t num_rows = 0;
   const void* ids = nullptr;      ///< fixed: [batch, bag size]; CSR: [num_ids]
   std::int64_t num_ids = 0;       ///< CSR only; a fixed layout has batch * bag size
   const void* offsets = nullptr;  ///< CSR only: [batch + 1] or [batch]
-  void* output = nullptr;         ///< [batch, dim]; every element is written
+  /// [batch, poolings * dim], or [n, dim] without pooling; every element of a bag, or of a row, is
+  /// written.
+  void* output = nullptr;
   std::int64_t batch = 0;
+  const void* weights = nullptr;  ///< spec.weight_type: one for each id
+  const void* scales = nullptr;   ///< RowScale::Place::apart: [num_rows], with bias [num_rows, 2]
+  void* winners = nullptr;        ///< spec.winners: [batch, dim] of the ids' type
+  /// Counts::on_device: the batch and the number of ids, on the device. Less than 0 counts as 0,
+  /// more than `batch` and `num_ids` as those.
+  const std::int64_t* counts = nullptr;
+  const float* end_parameters = nullptr;  ///< what spec.end calls `parameters`; may be null
 };
 
 class Reports;
@@ -69,8 +78,8 @@ class ForwardKernel {
   /// Enqueues the kernel; returns before it runs, allocates nothing and may be captured into a
   /// graph. (Under BadIds::report the first launch in a context other than that of Engine::forward
   /// allocates.) Throws Error: invalid_argument for a missing or misaligned pointer or a size that
-  /// the spec excludes, device_failed, and bad_id when an earlier launch with BadIds::report met
-  /// one.
+  /// the spec excludes, device_failed, and bad_id or bad_offset when an earlier launch with
+  /// BadIds::report met one.
   void launch(const ForwardArguments& arguments, Stream stream) const;
 
  private:

@@ -5,6 +5,7 @@
 
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/strategy.hpp"
+#include "jitbag/tables.hpp"
 #include "jitbag/target.hpp"
 
 namespace jitbag {
@@ -43,6 +44,12 @@ struct Specialisation {
 /// Codegen: pure functions, no CUDA, no files. Throw Error(invalid_argument).
 [[nodiscard]] Specialisation specialise(const ForwardSpec& spec, const Strategy& strategy,
                                         const Target& target);
+/// Strategies one for each table, all with the same block_threads and launch mode.
+[[nodiscard]] Specialisation specialise(const TablesSpec& spec,
+                                        const std::vector<Strategy>& strategies,
+                                        const Target& target);
+[[nodiscard]] Specialisation quantiser_specialisation(const ForwardSpec& spec,
+                                                      const Target& target);
 [[nodiscard]] Specialisation specialise(const KernelTemplate& kernel_template,
                                         const Target& target);
 

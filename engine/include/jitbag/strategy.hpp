@@ -31,6 +31,9 @@ struct Strategy {
   int bag_lanes = 1;
   /// Rows whose loads are issued before the first of them is added.
   int rows_in_flight = 4;
+  /// Bags that a group computes. Where a bag has fewer rows than may be in flight, those of as many
+  /// bags as there is room for are in flight together.
+  int bags_per_group = 1;
   int block_threads = 128;
   LaunchMode launch_mode = LaunchMode::plain;
 
@@ -42,6 +45,12 @@ struct Strategy {
 [[nodiscard]] Strategy default_strategy(const ForwardSpec& spec, const Target& target,
                                         std::optional<std::int64_t> expected_batch = {});
 
+struct TablesSpec;
+
+/// The same for each table of a set: what fits it, with one block size and launch mode for all.
+[[nodiscard]] std::vector<Strategy> default_strategies(
+    const TablesSpec& spec, const Target& target, std::optional<std::int64_t> expected_batch = {});
+
 /// Strategies worth trying for the spec, the default among them; every one is valid.
 [[nodiscard]] std::vector<Strategy> candidate_strategies(const ForwardSpec& spec,
                                                          const Target& target);
@@ -49,7 +58,7 @@ struct Strategy {
 /// Throws Error(invalid_argument) that says which field cannot work for this spec and target.
 void validate(const Strategy& strategy, const ForwardSpec& spec, const Target& target);
 
-/// "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 block=128 launch=dependent".
+/// "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=dependent".
 [[nodiscard]] std::string to_text(const Strategy& strategy);
 
 }  // namespace jitbag

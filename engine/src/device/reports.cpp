@@ -6,6 +6,19 @@
 #include "spec/arguments.hpp"
 
 namespace jitbag {
+namespace {
+
+BadInput input_of(const BadInputReport& report) {
+  BadInput bad{.kind = report.is_bag != 0 ? BadInput::Kind::bag : BadInput::Kind::id,
+               .bag = report.bag,
+               .position = report.position,
+               .value = report.value,
+               .limit = report.limit};
+  if (report.table >= 0) bad.table = report.table;
+  return bad;
+}
+
+}  // namespace
 
 Reports::~Reports() {
   for (const auto& [context, place] : places_)
@@ -20,36 +33,35 @@ Reports::Place& Reports::current_place() {
   Place& place = places_[context];
   if (!place.on_host) {
     void* memory = nullptr;
-    device::require(cuda.cuMemHostAlloc(&memory, sizeof(BadIdReport), CU_MEMHOSTALLOC_DEVICEMAP),
-                    "Allocating the memory for reports of bad ids");
-    place.on_host = static_cast<BadIdReport*>(memory);
+    device::require(cuda.cuMemHostAlloc(&memory, sizeof(BadInputReport), CU_MEMHOSTALLOC_DEVICEMAP),
+                    "Allocating the memory for reports of bad input");
+    place.on_host = static_cast<BadInputReport*>(memory);
     *place.on_host = {};
     CUdeviceptr address = 0;
     device::require(cuda.cuMemHostGetDevicePointer_v2(&address, memory, 0),
-                    "Mapping the memory for reports of bad ids");
-    place.on_device = reinterpret_cast<BadIdReport*>(address);
+                    "Mapping the memory for reports of bad input");
+    place.on_device = reinterpret_cast<BadInputReport*>(address);
   }
   return place;
 }
 
-BadIdReport* Reports::of_current_context() {
+BadInputReport* Reports::of_current_context() {
   const std::lock_guard lock(mutex_);
   return current_place().on_device;
 }
 
 void Reports::check() {
   const std::lock_guard lock(mutex_);
-  BadIdReport& report = *current_place().on_host;
+  BadInputReport& report = *current_place().on_host;
   std::atomic_ref<unsigned> found(report.found);
   const unsigned before = found.load(std::memory_order_acquire);
   if (before == 0) return;
-  const BadIdReport seen = report;
+  const BadInputReport seen = report;
   std::atomic_thread_fence(std::memory_order_acquire);
   // A kernel that is still running is writing a lower position: the next check will see it whole.
   if (found.load(std::memory_order_relaxed) != before) return;
   found.store(0, std::memory_order_release);
-  throw bad_id_error({.id = seen.id, .position = seen.position_in_bag, .bag = seen.bag},
-                     seen.num_rows);
+  throw bad_input_error(input_of(seen));
 }
 
 }  // namespace jitbag

@@ -4,12 +4,12 @@
 #include <memory>
 #include <mutex>
 
-#include "bad_id_report.cuh"
+#include "bad_input_report.cuh"
 
 namespace jitbag {
 
-/// The bad ids that kernels have reported, one place for each context: host memory that the device
-/// writes.
+/// The bad input that kernels have reported, one place for each context: host memory that the
+/// device writes.
 class Reports {
  public:
   Reports() = default;
@@ -18,15 +18,16 @@ class Reports {
   ~Reports();
 
   /// The device's address of the calling thread's context's place.
-  [[nodiscard]] BadIdReport* of_current_context();
+  [[nodiscard]] BadInputReport* of_current_context();
 
-  /// Throws Error(bad_id) for what the current context's kernels have found, and forgets it.
+  /// Throws Error, bad_id or bad_offset, for what the current context's kernels have found, and
+  /// forgets it.
   void check();
 
  private:
   struct Place {
-    BadIdReport* on_host = nullptr;
-    BadIdReport* on_device = nullptr;
+    BadInputReport* on_host = nullptr;
+    BadInputReport* on_device = nullptr;
   };
   Place& current_place();
 

@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "host/row_block.hpp"
 #include "jitbag/types.hpp"
 
 namespace jitbag::host {
 
-/// The inner loops of the backend, for a table's and an output's type.
+/// The inner loops of the backend with float32 sums, for a table's and an output's type.
 struct RowLoops {
-  /// Adds `count` rows of `dim` elements, each so many bytes into the table, to `sums[dim]`.
-  void (*add_rows)(const std::byte* table, const std::uint64_t* row_offsets, int count,
+  /// Adds the rows of a block, `row_bytes` apart, times their weights, to `sums[dim]`. Null for the
+  /// tables that have no loop of their own: float64 and quantised ones.
+  void (*add_rows)(const std::byte* table, std::uint64_t row_bytes, const RowBlock<float>& block,
                    std::int64_t dim, float* sums);
   /// Writes `sums[dim]`, divided, to `output[dim]`.
   void (*write_quotients)(const float* sums, float divisor, std::int64_t dim, std::byte* output);

@@ -48,10 +48,22 @@ struct BFloat16 {
   static std::uint16_t narrow(float value) { return round_to_bfloat16(value); }
 };
 
-/// Adds `vectors` vectors of columns of every row. The sums stay in registers.
-template <class Element, int vectors>
-JITBAG_ROW_LOOPS_TARGET void add_columns(const std::byte* first, const std::uint64_t* row_offsets,
-                                         int count, float* sums) {
+/// As an output.
+struct Float64 {
+  using Stored = double;
+
+  JITBAG_ROW_LOOPS_TARGET static void store(const Floats& values, std::byte* to) {
+    const Doubles wide = __builtin_convertvector(values, Doubles);
+    std::memcpy(to, &wide, sizeof wide);
+  }
+  static double narrow(float value) { return static_cast<double>(value); }
+};
+
+/// Adds `vectors` vectors of columns of every row, which begin at `first` in row 0. The sums stay
+/// in registers.
+template <class Element, bool weighted, int vectors>
+JITBAG_ROW_LOOPS_TARGET void add_columns(const std::byte* first, std::uint64_t row_bytes,
+                                         const RowBlock<float>& block, float* sums) {
   constexpr std::int64_t vector_bytes = lanes * sizeof(typename Element::Stored);
   // Vector by vector: a copy of all of them would go through memory.
   Floats totals[vectors];
@@ -59,12 +71,13 @@ JITBAG_ROW_LOOPS_TARGET void add_columns(const std::byte* first, const std::uint
   for (int vector = 0; vector < vectors; ++vector) {
     std::memcpy(&totals[vector], sums + vector * lanes, sizeof(Floats));
   }
-  for (int row = 0; row < count; ++row) {
-    const std::byte* from = first + row_offsets[row];
+  for (int i = 0; i < block.count; ++i) {
+    const std::byte* from = first + static_cast<std::uint64_t>(block.rows[i]) * row_bytes;
 #pragma GCC unroll 8
     for (int vector = 0; vector < vectors; ++vector) {
       Floats values;
       Element::load(from + vector * vector_bytes, values);
+      if constexpr (weighted) values *= block.weights[i];
       totals[vector] += values;
     }
   }
@@ -74,26 +87,46 @@ JITBAG_ROW_LOOPS_TARGET void add_columns(const std::byte* first, const std::uint
   }
 }
 
-template <class Element>
-JITBAG_ROW_LOOPS_TARGET void add_rows(const std::byte* table, const std::uint64_t* row_offsets,
-                                      int count, std::int64_t dim, float* sums) {
+/// Adds columns from `column` on, so many vectors at a time, and returns the first one that is
+/// left.
+template <class Element, bool weighted, int vectors>
+JITBAG_ROW_LOOPS_TARGET std::int64_t add_vectors(const std::byte* table, std::uint64_t row_bytes,
+                                                 const RowBlock<float>& block, std::int64_t dim,
+                                                 std::int64_t column, float* sums) {
+  for (; column + vectors * lanes <= dim; column += vectors * lanes) {
+    const std::byte* const first = table + column * sizeof(typename Element::Stored);
+    add_columns<Element, weighted, vectors>(first, row_bytes, block, sums + column);
+  }
+  return column;
+}
+
+template <class Element, bool weighted>
+JITBAG_ROW_LOOPS_TARGET void add_all_columns(const std::byte* table, std::uint64_t row_bytes,
+                                             const RowBlock<float>& block, std::int64_t dim,
+                                             float* sums) {
   using Stored = typename Element::Stored;
   std::int64_t column = 0;
-  for (; column + 8 * lanes <= dim; column += 8 * lanes) {
-    add_columns<Element, 8>(table + column * sizeof(Stored), row_offsets, count, sums + column);
-  }
-  for (; column + 2 * lanes <= dim; column += 2 * lanes) {
-    add_columns<Element, 2>(table + column * sizeof(Stored), row_offsets, count, sums + column);
-  }
-  for (; column + lanes <= dim; column += lanes) {
-    add_columns<Element, 1>(table + column * sizeof(Stored), row_offsets, count, sums + column);
-  }
+  column = add_vectors<Element, weighted, 8>(table, row_bytes, block, dim, column, sums);
+  column = add_vectors<Element, weighted, 2>(table, row_bytes, block, dim, column, sums);
+  column = add_vectors<Element, weighted, 1>(table, row_bytes, block, dim, column, sums);
   for (; column < dim; ++column) {
-    for (int row = 0; row < count; ++row) {
+    for (int i = 0; i < block.count; ++i) {
       Stored stored;
-      std::memcpy(&stored, table + row_offsets[row] + column * sizeof stored, sizeof stored);
-      sums[column] += Element::widen(stored);
+      const std::byte* const row = table + static_cast<std::uint64_t>(block.rows[i]) * row_bytes;
+      std::memcpy(&stored, row + column * sizeof stored, sizeof stored);
+      const float value = Element::widen(stored);
+      sums[column] += weighted ? block.weights[i] * value : value;
     }
+  }
+}
+
+template <class Element>
+JITBAG_ROW_LOOPS_TARGET void add_rows(const std::byte* table, std::uint64_t row_bytes,
+                                      const RowBlock<float>& block, std::int64_t dim, float* sums) {
+  if (block.weighted) {
+    add_all_columns<Element, true>(table, row_bytes, block, dim, sums);
+  } else {
+    add_all_columns<Element, false>(table, row_bytes, block, dim, sums);
   }
 }
 
@@ -122,8 +155,9 @@ decltype(RowLoops::add_rows) add_rows_of(DataType table) {
       return add_rows<Float16>;
     case DataType::bfloat16:
       return add_rows<BFloat16>;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 decltype(RowLoops::write_quotients) write_quotients_of(DataType output) {
@@ -134,8 +168,11 @@ decltype(RowLoops::write_quotients) write_quotients_of(DataType output) {
       return write_quotients<Float16>;
     case DataType::bfloat16:
       return write_quotients<BFloat16>;
+    case DataType::float64:
+      return write_quotients<Float64>;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace

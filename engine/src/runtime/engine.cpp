@@ -17,6 +17,7 @@
 #include "runtime/artifacts.hpp"
 #include "runtime/forward_request.hpp"
 #include "runtime/kernel_map.hpp"
+#include "spec/quantiser_spec.hpp"
 
 namespace jitbag {
 namespace {
@@ -111,11 +112,24 @@ struct Engine::State {
     return {load(specialisation, codegen_ms), spec, strategy, reports};
   }
 
+  TablesKernel make(const TablesSpec& spec, const std::vector<Strategy>& strategies,
+                    std::optional<std::int64_t> expected_batch, const Target& target) {
+    static_cast<void>(reports.of_current_context());
+    const auto start = Clock::now();
+    const Specialisation specialisation = specialise(spec, strategies, target);
+    const double codegen_ms =
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return {load(specialisation, codegen_ms), spec, strategies, expected_batch, reports};
+  }
+
   Artifacts artifacts;
   Reports reports;
   KernelMap<ForwardRequest, ForwardKernel, ForwardRequestHash> forward_kernels;
   // By what decides a kernel: spec, strategy and target, as text.
   MadeOnce<std::array<std::string, 3>, ForwardKernel> made_forward;
+  MadeOnce<std::vector<std::string>, TablesKernel> made_tables;
+  // By spec and target, as text.
+  MadeOnce<std::array<std::string, 2>, Quantiser> made_quantisers;
   MadeOnce<std::vector<std::string>, Kernel> made_kernels;
 };
 
@@ -136,6 +150,29 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
                                [&] { return state_->make(spec, strategy, request.target); });
   state_->forward_kernels.insert(request, &kernel);
   return kernel;
+}
+
+const TablesKernel& Engine::tables(const TablesSpec& raw, const TablesChoice& choice) {
+  const Target target = current_target();
+  const TablesSpec spec = validated(raw);
+  const int bits = batch_bits(choice.expected_batch);
+  const std::vector<Strategy> strategies =
+      choice.strategies.empty() ? default_strategies(spec, target, smallest_batch(bits))
+                                : choice.strategies;
+  std::vector<std::string> key = {to_text(spec), to_text(target), std::to_string(bits)};
+  for (const Strategy& strategy : strategies) key.push_back(to_text(strategy));
+  for (const TablesSpec::Expected& expected : spec.expected)
+    key.push_back(fmt::format("{} {}", expected.num_rows, expected.bag_size));
+  return state_->made_tables.get(
+      key, [&] { return state_->make(spec, strategies, smallest_batch(bits), target); });
+}
+
+const Quantiser& Engine::quantiser(const ForwardSpec& raw) {
+  const ForwardSpec spec = quantiser_spec(raw);
+  const Target target = current_target();
+  return state_->made_quantisers.get({to_text(spec), to_text(target)}, [&] {
+    return Quantiser(state_->load(quantiser_specialisation(spec, target), 0), spec);
+  });
 }
 
 const Kernel& Engine::kernel(const KernelTemplate& kernel_template) {

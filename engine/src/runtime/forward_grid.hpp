@@ -11,16 +11,23 @@ namespace jitbag {
   return (value + by - 1) / by;
 }
 
-/// Blocks that a batch takes: for each block's worth of bags, one for every tile of a row. May be
-/// more than one launch can have.
+/// Tiles of columns that a row is cut into.
+[[nodiscard]] inline std::int64_t tiles_of(const ForwardSpec& spec, const Strategy& strategy) {
+  const std::int64_t vectors = row_bytes(spec) / strategy.vector_bytes;
+  return divided_up(vectors, std::int64_t{strategy.lanes_per_row} * strategy.vectors_per_lane);
+}
+
+/// Rows of the output that a block computes a tile of.
+[[nodiscard]] inline std::int64_t rows_per_block(const Strategy& strategy) {
+  return std::int64_t{strategy.block_threads / (strategy.lanes_per_row * strategy.bag_lanes)} *
+         strategy.bags_per_group;
+}
+
+/// Blocks that so many rows of the output take: for each block's worth of them, one for every tile.
+/// May be more than one launch can have.
 [[nodiscard]] inline std::int64_t blocks_for(const ForwardSpec& spec, const Strategy& strategy,
-                                             std::int64_t batch) {
-  const std::int64_t vectors = spec.dim * size_of(spec.table_type) / strategy.vector_bytes;
-  const std::int64_t tiles =
-      divided_up(vectors, std::int64_t{strategy.lanes_per_row} * strategy.vectors_per_lane);
-  const std::int64_t bags_per_block =
-      strategy.block_threads / (strategy.lanes_per_row * strategy.bag_lanes);
-  return divided_up(batch, bags_per_block) * tiles;
+                                             std::int64_t output_rows) {
+  return divided_up(output_rows, rows_per_block(strategy)) * tiles_of(spec, strategy);
 }
 
 }  // namespace jitbag

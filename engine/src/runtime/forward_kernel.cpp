@@ -4,6 +4,7 @@
 #include "device/reports.hpp"
 #include "jitbag/error.hpp"
 #include "jitbag/kernel.hpp"
+#include "runtime/bag_arguments.hpp"
 #include "runtime/forward_grid.hpp"
 #include "spec/arguments.hpp"
 
@@ -22,18 +23,15 @@ ForwardKernel::ForwardKernel(Kernel kernel, const ForwardSpec& spec, const Strat
 void ForwardKernel::launch(const ForwardArguments& arguments, Stream stream) const {
   check_arguments(spec_, arguments);
   if (spec_.dim == 0 || arguments.batch == 0) return;
-  BadIdReport* report = nullptr;
+  BadInputReport* report = nullptr;
   if (spec_.bad_ids == BadIds::report) {
     reports_->check();
     report = reports_->of_current_context();
   }
-  // In the order of the parameters of embedding_bag_mean.
-  ForwardArguments values = arguments;
+  BagArguments values = bag_arguments(arguments);
   std::int64_t first_block = 0;
-  std::array<void*, 9> parameters = {&values.table,   &values.num_rows, &values.ids,
-                                     &values.num_ids, &values.offsets,  &values.output,
-                                     &values.batch,   &first_block,     &report};
-  const std::int64_t blocks = blocks_for(spec_, strategy_, arguments.batch);
+  std::array<void*, 3> parameters = {&values, &first_block, &report};
+  const std::int64_t blocks = blocks_for(spec_, strategy_, output_rows(spec_, arguments));
   for (; first_block < blocks; first_block += most_blocks) {
     kernel_.launch({.blocks_x = static_cast<unsigned>(std::min(blocks - first_block, most_blocks)),
                     .threads_x = static_cast<unsigned>(strategy_.block_threads),

@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
+#include <string>
 
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/strategy.hpp"
@@ -53,13 +55,32 @@ struct ForwardRequestHash {
     mix(static_cast<std::uint64_t>(spec.padding_id.value_or(-0x123456789)));
     mix(static_cast<std::uint64_t>(spec.row_stride) ^ static_cast<std::uint64_t>(spec.alignment)
                                                           << 48);
-    mix(static_cast<std::uint64_t>(spec.pooling) |
-        static_cast<std::uint64_t>(spec.table_type) << 8 |
-        static_cast<std::uint64_t>(spec.output_type) << 16 |
-        static_cast<std::uint64_t>(spec.id_type) << 24 |
-        static_cast<std::uint64_t>(spec.bad_ids) << 32 |
-        static_cast<std::uint64_t>(spec.addressing) << 40 |
-        static_cast<std::uint64_t>(request.batch_bits) << 48);
+    mix(static_cast<std::uint64_t>(spec.output_stride) ^
+        static_cast<std::uint64_t>(spec.id_alignment) << 40 ^
+        static_cast<std::uint64_t>(spec.output_alignment) << 48);
+    mix(static_cast<std::uint64_t>(spec.mean_length) ^
+        static_cast<std::uint64_t>(spec.weight_type ? static_cast<int>(*spec.weight_type) + 1 : 0)
+            << 40 ^
+        static_cast<std::uint64_t>(spec.winners) << 48 ^
+        static_cast<std::uint64_t>(spec.counts) << 49);
+    const RowScale& scale = spec.row_scale;
+    mix(static_cast<std::uint64_t>(scale.place) | static_cast<std::uint64_t>(scale.type) << 4 |
+        static_cast<std::uint64_t>(scale.has_bias) << 12 |
+        static_cast<std::uint64_t>(scale.offset) << 13);
+    mix(static_cast<std::uint64_t>(scale.codes_offset));
+    if (!spec.end.empty()) {
+      mix(std::hash<std::string>{}(spec.end.element));
+      mix(std::hash<std::string>{}(spec.end.row_sum));
+    }
+    std::uint64_t poolings = 0;
+    for (const Pooling pooling : spec.pooling)
+      poolings = poolings << 4 | (static_cast<std::uint64_t>(pooling) + 1);
+    mix(poolings | static_cast<std::uint64_t>(spec.table_type) << 24 |
+        static_cast<std::uint64_t>(spec.output_type) << 32 |
+        static_cast<std::uint64_t>(spec.id_type) << 40 |
+        static_cast<std::uint64_t>(spec.bad_ids) << 44 |
+        static_cast<std::uint64_t>(spec.addressing) << 48 |
+        static_cast<std::uint64_t>(request.batch_bits) << 52);
     if (const auto& strategy = request.strategy) {
       mix(static_cast<std::uint64_t>(strategy->vector_bytes) |
           static_cast<std::uint64_t>(strategy->vectors_per_lane) << 8 |
@@ -67,7 +88,8 @@ struct ForwardRequestHash {
           static_cast<std::uint64_t>(strategy->bag_lanes) << 24 |
           static_cast<std::uint64_t>(strategy->rows_in_flight) << 36 |
           static_cast<std::uint64_t>(strategy->block_threads) << 44 |
-          static_cast<std::uint64_t>(strategy->launch_mode) << 60);
+          static_cast<std::uint64_t>(strategy->bags_per_group) << 55 |
+          static_cast<std::uint64_t>(strategy->launch_mode) << 62);
     }
     mix(static_cast<std::uint64_t>(request.target.major) << 8 |
         static_cast<std::uint64_t>(request.target.minor));

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string_view>
 
+#include "spec/refuse.hpp"
+
 namespace jitbag {
 namespace {
 
@@ -15,12 +17,6 @@ struct Elements {
   std::int64_t ids = 0;
   std::int64_t output = 0;
 };
-
-template <class... Arguments>
-[[noreturn]] void refuse(fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
-  throw Error(ErrorKind::invalid_argument,
-              fmt::format(sentence, std::forward<Arguments>(arguments)...));
-}
 
 void check_size(std::string_view name, std::int64_t value) {
   if (value < 0) refuse("{} is {}; it must be 0 or more.", name, value);
@@ -40,14 +36,15 @@ Elements checked_elements(const ForwardSpec& spec, const ForwardArguments& argum
   check_size("num_rows", arguments.num_rows);
   check_size("batch", arguments.batch);
   Elements result;
+  // In bytes where rows are laid out in bytes.
   result.table = elements("The table", arguments.num_rows, spec.row_stride);
-  result.output = elements("The output", arguments.batch, spec.dim);
   if (const auto* fixed = std::get_if<FixedBags>(&spec.bags)) {
     result.ids = elements("The ids", arguments.batch, fixed->size);
   } else {
     check_size("num_ids", arguments.num_ids);
     result.ids = elements("The ids", arguments.num_ids, 1);
   }
+  result.output = elements("The output", output_rows(spec, arguments), spec.output_stride);
   return result;
 }
 
@@ -77,6 +74,13 @@ void check_offsets(const CsrBags& bags, const ForwardArguments& arguments) {
   check_address("offsets", arguments.offsets, arguments.batch + last, size_of(bags.offset_type));
 }
 
+void check_scales(const ForwardSpec& spec, const void* scales, std::int64_t num_rows) {
+  if (!is_quantised(spec.table_type) || spec.row_scale.place != RowScale::Place::apart) return;
+  const std::int64_t parts = spec.row_scale.has_bias ? 2 : 1;
+  check_address("scales", scales, elements("The scales", num_rows, parts),
+                size_of(spec.row_scale.type) * parts);
+}
+
 void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments,
                   const Elements& count) {
   if (spec.addressing == Addressing::bits32) {
@@ -84,13 +88,26 @@ void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments,
     check_32_bits("ids", count.ids);
     check_32_bits("output elements", count.output);
   }
-  check_address("table", arguments.table, count.table,
-                std::max(spec.alignment, size_of(spec.table_type)));
-  check_address("ids", arguments.ids, count.ids, std::max(spec.alignment, size_of(spec.id_type)));
+  check_address("table", arguments.table, count.table, spec.alignment);
+  check_address("ids", arguments.ids, count.ids, spec.id_alignment);
   if (const auto* csr = std::get_if<CsrBags>(&spec.bags)) check_offsets(*csr, arguments);
+  if (spec.weight_type) {
+    check_address("weights", arguments.weights, count.ids, size_of(*spec.weight_type));
+  }
+  check_scales(spec, arguments.scales, arguments.num_rows);
+  if (spec.counts == Counts::on_device) {
+    check_address("counts", arguments.counts, 2, sizeof(std::int64_t));
+  }
+  check_address("end_parameters", arguments.end_parameters, 0, sizeof(float));
 }
 
 }  // namespace
+
+std::int64_t output_rows(const ForwardSpec& spec, const ForwardArguments& arguments) {
+  if (!spec.pooling.has(Pooling::none)) return arguments.batch;
+  const auto* fixed = std::get_if<FixedBags>(&spec.bags);
+  return fixed ? arguments.batch * fixed->size : arguments.num_ids;
+}
 
 void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments) {
   check_inputs(spec, arguments, checked_elements(spec, arguments));
@@ -99,15 +116,35 @@ void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments) {
 void check_arguments(const ForwardSpec& spec, const ForwardArguments& arguments) {
   const Elements count = checked_elements(spec, arguments);
   check_inputs(spec, arguments, count);
-  check_address("output", arguments.output, count.output,
-                std::max(spec.alignment, size_of(spec.output_type)));
+  check_address("output", arguments.output, count.output, spec.output_alignment);
+  if (spec.winners) {
+    check_address("winners", arguments.winners, elements("winners", arguments.batch, spec.dim),
+                  size_of(spec.id_type));
+  }
 }
 
-Error bad_id_error(const BadId& bad, std::int64_t num_rows) {
-  return {ErrorKind::bad_id,
-          fmt::format("id {} at position {} of bag {} is outside the table's {} rows; correct the "
-                      "ids, or set bad_ids to skip.",
-                      bad.id, bad.position, bad.bag, num_rows)};
+void check_arguments(const ForwardSpec& spec, const QuantiseArguments& arguments) {
+  check_size("num_rows", arguments.num_rows);
+  check_address("values", arguments.values, elements("values", arguments.num_rows, spec.dim),
+                sizeof(float));
+  check_address("table", arguments.table,
+                elements("The table", arguments.num_rows, spec.row_stride), spec.alignment);
+  check_scales(spec, arguments.scales, arguments.num_rows);
+}
+
+Error bad_input_error(const BadInput& bad) {
+  const std::string table = bad.table ? fmt::format(" of table {}", *bad.table) : "";
+  if (bad.kind == BadInput::Kind::id) {
+    return {ErrorKind::bad_id,
+            fmt::format("id {} at position {} of bag {}{} is outside the table's {} rows; correct "
+                        "the ids, or set bad_ids to skip.",
+                        bad.value, bad.position, bad.bag, table, bad.limit)};
+  }
+  return {ErrorKind::bad_offset,
+          fmt::format("the offsets say that bag {}{} begins at id {} and ends before id {}, but "
+                      "there are {} ids and no bag ends before it begins; correct the offsets, or "
+                      "set bad_ids to skip.",
+                      bad.bag, table, bad.position, bad.value, bad.limit)};
 }
 
 }  // namespace jitbag

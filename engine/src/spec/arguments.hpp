@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "jitbag/error.hpp"
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/kernel.hpp"
+#include "jitbag/quantise.hpp"
+#include "jitbag/tables.hpp"
 
 namespace jitbag {
 
@@ -13,17 +17,37 @@ namespace jitbag {
 /// pointers point to. Throws Error(invalid_argument).
 void check_arguments(const ForwardSpec& spec, const ForwardArguments& arguments);
 
-/// The same without the output's address, for who only reads.
+/// The same without the addresses of what is written, for who only reads.
 void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments);
 
-/// An id outside the table, and where it stands.
-struct BadId {
-  std::int64_t id = 0;
-  std::int64_t position = 0;  ///< within its bag
+/// The same for a quantiser.
+void check_arguments(const ForwardSpec& spec, const QuantiseArguments& arguments);
+
+/// The same for what a validated set has joined; checks nothing where it joins nothing.
+void check_joined(const TablesSpec& spec, const JoinedArguments& joined);
+
+/// What each table of a validated set is within it: where outputs stand side by side, with the
+/// stride of them all and the alignment of its column; where ids are joined, with the alignment
+/// that is left; all but the last table end where the next one begins.
+[[nodiscard]] std::vector<ForwardSpec> specs_within(const TablesSpec& spec);
+
+/// Bags, or without pooling ids, that have a row in the output.
+[[nodiscard]] std::int64_t output_rows(const ForwardSpec& spec, const ForwardArguments& arguments);
+
+/// The first bad input of a launch: of the lowest bag that has one, its place among the ids if that
+/// is bad, else the first bad id.
+struct BadInput {
+  enum class Kind { id, bag };
+  Kind kind = Kind::id;
   std::int64_t bag = 0;
+  std::int64_t position = 0;               ///< id: within its bag. bag: where it begins
+  std::int64_t value = 0;                  ///< id: the id. bag: where it ends
+  std::int64_t limit = 0;                  ///< id: the table's rows. bag: the number of ids
+  std::optional<std::int64_t> table = {};  ///< within a set
 };
 
-/// The sentence for it, as Error(bad_id).
-[[nodiscard]] Error bad_id_error(const BadId& bad, std::int64_t num_rows);
+/// "id 1000005 at position 17 of bag 4 is outside the table's 1000000 rows; ...", as Error(bad_id),
+/// or "bag 4 is ids 7 to 3 ...", as Error(bad_offset).
+[[nodiscard]] Error bad_input_error(const BadInput& bad);
 
 }  // namespace jitbag

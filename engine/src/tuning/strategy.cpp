@@ -7,27 +7,39 @@
 #include <numeric>
 
 #include "jitbag/error.hpp"
+#include "tuning/rows_that_fit.hpp"
 
 namespace jitbag {
 namespace {
 
 constexpr int warp_lanes = 32;
 constexpr int static_shared_limit = 48 * 1024;  // bytes a block may declare on every architecture
-constexpr int register_words = 64;              // of loaded rows that a lane may hold at once
-
-std::int64_t row_bytes(const ForwardSpec& spec) {
-  return spec.dim * size_of(spec.table_type);
-}
+constexpr int pool_words = 64;                  // of sums and maxima that a lane may hold
+constexpr int most_vectors = 64;                // of a row that a lane may have
 
 /// The widest load that divides every row and its address.
 int widest_vector(const ForwardSpec& spec) {
-  const std::int64_t stride_bytes = spec.row_stride * size_of(spec.table_type);
-  return static_cast<int>(std::gcd(std::gcd(std::int64_t{16}, spec.alignment),
-                                   std::gcd(row_bytes(spec), stride_bytes)));
+  const std::int64_t first = std::gcd(spec.alignment, spec.row_scale.codes_offset);
+  return static_cast<int>(std::gcd(std::gcd(std::int64_t{16}, first),
+                                   std::gcd(row_bytes(spec), row_stride_bytes(spec))));
 }
 
 std::int64_t vectors_per_row(const ForwardSpec& spec, const Strategy& strategy) {
   return row_bytes(spec) / strategy.vector_bytes;
+}
+
+int elements_per_vector(const ForwardSpec& spec, int vector_bytes) {
+  return static_cast<int>(vector_bytes * 8 / bits_of(spec.table_type));
+}
+
+/// 32-bit words that a lane keeps for each element while a bag is pooled.
+int words_per_element(const ForwardSpec& spec) {
+  const int value = spec.table_type == DataType::float64 ? 2 : 1;
+  const int winner = spec.addressing == Addressing::bits32 ? 1 : 2;
+  const bool needs_sum = std::any_of(spec.pooling.begin(), spec.pooling.end(),
+                                     [](Pooling pooling) { return pooling != Pooling::max; });
+  return (needs_sum ? value : 0) + (spec.pooling.has(Pooling::max) ? value : 0) +
+         (spec.winners ? winner : 0);
 }
 
 const FixedBags* fixed_bags(const ForwardSpec& spec) {
@@ -38,21 +50,29 @@ int clamp_to_int(std::int64_t value, int low, int high) {
   return static_cast<int>(std::clamp<std::int64_t>(value, low, high));
 }
 
-/// Lanes and vectors that cover a row of `vectors`, in whole warps where it is wide.
-void spread_over_row(Strategy& strategy, std::int64_t vectors) {
+/// Lanes and vectors that cover a row of `vectors`, in whole warps where it is wide, with no more
+/// sums in a lane than it has registers for. A sum over the row needs it whole.
+void spread_over_row(Strategy& strategy, const ForwardSpec& spec) {
+  const std::int64_t vectors = vectors_per_row(spec, strategy);
+  const int words = elements_per_vector(spec, strategy.vector_bytes) * words_per_element(spec);
+  const int most = spec.end.row_sum.empty() ? std::clamp(pool_words / words, 1, 4) : most_vectors;
   strategy.lanes_per_row = clamp_to_int(vectors, 1, warp_lanes);
-  strategy.vectors_per_lane = clamp_to_int((vectors + warp_lanes - 1) / warp_lanes, 1, 4);
+  strategy.vectors_per_lane = clamp_to_int((vectors + warp_lanes - 1) / warp_lanes, 1, most);
+}
+
+/// The widest vector that leaves room for its sums.
+int vector_with_room(const ForwardSpec& spec, int vector_bytes) {
+  while (vector_bytes > size_of(spec.table_type) &&
+         elements_per_vector(spec, vector_bytes) * words_per_element(spec) > pool_words / 2) {
+    vector_bytes /= 2;
+  }
+  return vector_bytes;
 }
 
 /// Shuffles across the bag need lanes in a power of two.
 void round_lanes_up(Strategy& strategy) {
   strategy.lanes_per_row =
       static_cast<int>(std::bit_ceil(static_cast<unsigned>(strategy.lanes_per_row)));
-}
-
-int rows_that_fit(const Strategy& strategy, int wanted) {
-  const int words_per_row = strategy.vectors_per_lane * std::max(1, strategy.vector_bytes / 4);
-  return std::clamp(register_words / words_per_row, 1, wanted);
 }
 
 bool is_power_of_two(int value) {
@@ -64,12 +84,16 @@ bool is_power_of_two(int value) {
               fmt::format("The strategy's {} is {}; it must be {}.", field, value, allowed));
 }
 
-int shared_bytes(const Strategy& strategy, std::int64_t element_bytes) {
+/// As `shared_words` in the template pools.cuh.
+int shared_bytes(const Strategy& strategy, const ForwardSpec& spec) {
   const int group = strategy.lanes_per_row * strategy.bag_lanes;
   if (group <= warp_lanes) return 0;
-  const int values =
-      strategy.vectors_per_lane * static_cast<int>(strategy.vector_bytes / element_bytes) + 1;
-  return strategy.block_threads / warp_lanes * values * strategy.lanes_per_row * 4;
+  const int weight_words = !spec.pooling.has(Pooling::mean_by_weights) ? 0
+                           : spec.table_type == DataType::float64      ? 2
+                                                                       : 1;
+  const int elements = strategy.vectors_per_lane * elements_per_vector(spec, strategy.vector_bytes);
+  const int words = elements * words_per_element(spec) + weight_words + 1;
+  return strategy.block_threads / warp_lanes * words * strategy.lanes_per_row * 4;
 }
 
 bool is_valid(const Strategy& strategy, const ForwardSpec& spec, const Target& target) {
@@ -105,15 +129,19 @@ int lanes_across_bag(const ForwardSpec& spec, const Strategy& strategy,
 Strategy default_strategy(const ForwardSpec& raw, const Target& target,
                           std::optional<std::int64_t> expected_batch) {
   const ForwardSpec spec = validated(raw);
+  const bool keeps_rows = spec.pooling.has(Pooling::none);
   const FixedBags* fixed = fixed_bags(spec);
+  const bool is_regular = fixed || keeps_rows;
   Strategy strategy;
   // Bags of many lengths leave lanes idle: narrower loads spread each row over more of them.
-  strategy.vector_bytes = fixed ? widest_vector(spec) : std::min(widest_vector(spec), 8);
-  strategy.block_threads = fixed ? 128 : 256;
-  spread_over_row(strategy, vectors_per_row(spec, strategy));
-  strategy.bag_lanes = lanes_across_bag(spec, strategy, expected_batch);
-  if (strategy.bag_lanes > 1) round_lanes_up(strategy);
-  strategy.rows_in_flight = rows_that_fit(strategy, fixed ? clamp_to_int(fixed->size, 1, 8) : 4);
+  strategy.vector_bytes =
+      vector_with_room(spec, is_regular ? widest_vector(spec) : std::min(widest_vector(spec), 8));
+  strategy.block_threads = is_regular ? 128 : 256;
+  spread_over_row(strategy, spec);
+  strategy.bag_lanes = keeps_rows ? 1 : lanes_across_bag(spec, strategy, expected_batch);
+  if (strategy.bag_lanes > 1 || !spec.end.row_sum.empty()) round_lanes_up(strategy);
+  strategy.rows_in_flight =
+      rows_that_fit(strategy, keeps_rows ? 1 : (fixed ? clamp_to_int(fixed->size, 1, 8) : 4));
   strategy.launch_mode = target.has_dependent_launch() ? LaunchMode::dependent : LaunchMode::plain;
   return strategy;
 }
@@ -136,8 +164,8 @@ std::vector<Strategy> candidate_strategies(const ForwardSpec& raw, const Target&
           for (const LaunchMode mode : {LaunchMode::plain, LaunchMode::dependent}) {
             Strategy strategy = found.front();
             strategy.vector_bytes = vector;
-            spread_over_row(strategy, vectors_per_row(spec, strategy));
-            if (bag_lanes > 1) round_lanes_up(strategy);
+            spread_over_row(strategy, spec);
+            if (bag_lanes > 1 || !spec.end.row_sum.empty()) round_lanes_up(strategy);
             strategy.bag_lanes = bag_lanes;
             strategy.rows_in_flight = rows_that_fit(strategy, rows);
             strategy.block_threads = block;
@@ -160,8 +188,11 @@ void validate(const Strategy& strategy, const ForwardSpec& raw, const Target& ta
            fmt::format("a power of two from {} to {} for this dim, row stride and alignment",
                        element, widest));
   }
-  if (strategy.vectors_per_lane < 1 || strategy.vectors_per_lane > 8) {
-    refuse("vectors_per_lane", strategy.vectors_per_lane, "from 1 to 8");
+  if (strategy.vectors_per_lane < 1 || strategy.vectors_per_lane > most_vectors) {
+    refuse("vectors_per_lane", strategy.vectors_per_lane, "from 1 to 64");
+  }
+  if (strategy.bags_per_group < 1 || strategy.bags_per_group > 64) {
+    refuse("bags_per_group", strategy.bags_per_group, "from 1 to 64");
   }
   if (strategy.rows_in_flight < 1 || strategy.rows_in_flight > 64) {
     refuse("rows_in_flight", strategy.rows_in_flight, "from 1 to 64");
@@ -175,6 +206,22 @@ void validate(const Strategy& strategy, const ForwardSpec& raw, const Target& ta
   if (strategy.bag_lanes > 1 && !is_power_of_two(strategy.lanes_per_row)) {
     refuse("lanes_per_row", strategy.lanes_per_row, "a power of two where bag_lanes is over 1");
   }
+  if (strategy.bag_lanes > 1 && spec.pooling.has(Pooling::none)) {
+    refuse("bag_lanes", strategy.bag_lanes, "1 without pooling");
+  }
+  if (!spec.end.row_sum.empty()) {
+    if (!is_power_of_two(strategy.lanes_per_row)) {
+      refuse("lanes_per_row", strategy.lanes_per_row, "a power of two for an end with a row_sum");
+    }
+    const std::int64_t covered =
+        std::int64_t{strategy.lanes_per_row} * strategy.vectors_per_lane * strategy.vector_bytes;
+    if (covered < row_bytes(spec)) {
+      refuse("lanes_per_row * vectors_per_lane * vector_bytes", covered,
+             fmt::format("at least the {} bytes of a row, for an end with a row_sum; a row wider "
+                         "than 2048 vectors can have none",
+                         row_bytes(spec)));
+    }
+  }
   if (strategy.block_threads < warp_lanes || strategy.block_threads > 1024 ||
       strategy.block_threads % warp_lanes != 0) {
     refuse("block_threads", strategy.block_threads, "a multiple of 32 from 32 to 1024");
@@ -185,7 +232,7 @@ void validate(const Strategy& strategy, const ForwardSpec& raw, const Target& ta
     refuse("block_threads", strategy.block_threads,
            fmt::format("a multiple of lanes_per_row * bag_lanes = {}", group));
   }
-  if (const int bytes = shared_bytes(strategy, element); bytes > static_shared_limit) {
+  if (const int bytes = shared_bytes(strategy, spec); bytes > static_shared_limit) {
     refuse("shared memory for the reduction", bytes, "49152 bytes at most; use smaller blocks");
   }
   if (strategy.launch_mode == LaunchMode::dependent && !target.has_dependent_launch()) {
@@ -198,10 +245,11 @@ void validate(const Strategy& strategy, const ForwardSpec& raw, const Target& ta
 }
 
 std::string to_text(const Strategy& strategy) {
-  return fmt::format("vector={}B vectors={} lanes={} bag_lanes={} rows={} block={} launch={}",
-                     strategy.vector_bytes, strategy.vectors_per_lane, strategy.lanes_per_row,
-                     strategy.bag_lanes, strategy.rows_in_flight, strategy.block_threads,
-                     strategy.launch_mode == LaunchMode::dependent ? "dependent" : "plain");
+  return fmt::format(
+      "vector={}B vectors={} lanes={} bag_lanes={} rows={} bags={} block={} launch={}",
+      strategy.vector_bytes, strategy.vectors_per_lane, strategy.lanes_per_row, strategy.bag_lanes,
+      strategy.rows_in_flight, strategy.bags_per_group, strategy.block_threads,
+      strategy.launch_mode == LaunchMode::dependent ? "dependent" : "plain");
 }
 
 }  // namespace jitbag

@@ -18,6 +18,11 @@ double element(const void* output, DataType type, std::size_t index) {
     std::memcpy(&value, bytes + index * sizeof value, sizeof value);
     return value;
   }
+  if (type == DataType::float64) {
+    double value = 0;
+    std::memcpy(&value, bytes + index * sizeof value, sizeof value);
+    return value;
+  }
   std::uint16_t bits = 0;
   std::memcpy(&bits, bytes + index * sizeof bits, sizeof bits);
   return type == DataType::float16 ? host::float_from_float16(bits)
@@ -30,10 +35,33 @@ double relative(double error, double expected) {
   return error / std::max(std::abs(expected), smallest);
 }
 
+/// Of a mean of values around 1.
+double usual_tolerance(const ForwardSpec& spec) {
+  if (spec.output_type == DataType::float16) return 1e-2;
+  if (spec.output_type == DataType::bfloat16) return 2e-2;
+  const bool is_double =
+      spec.output_type == DataType::float64 && spec.table_type == DataType::float64;
+  return is_double ? 1e-12 : 1e-5;
+}
+
+bool divides_by_less_than_the_count(Pooling pooling) {
+  return pooling == Pooling::sum || pooling == Pooling::mean_by_sqrt ||
+         pooling == Pooling::mean_by_length;
+}
+
 }  // namespace
 
+Tolerance tolerance(const Options& options, const ForwardSpec& spec, std::int64_t longest_bag) {
+  const double usual = usual_tolerance(spec);
+  const double of_one_row = spec.table_type == DataType::float64 ? 1e-12 : 1e-5;
+  double absolute = usual;
+  if (std::any_of(spec.pooling.begin(), spec.pooling.end(), divides_by_less_than_the_count))
+    absolute = std::max(usual, of_one_row * static_cast<double>(longest_bag));
+  return {options.atol.value_or(absolute), options.rtol.value_or(usual)};
+}
+
 Accuracy compare(const void* output, DataType type, std::span<const double> expected,
-                 std::int64_t dim, const Tolerance& tolerance) {
+                 std::int64_t width, const Tolerance& tolerance) {
   Accuracy accuracy;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double got = element(output, type, i);
@@ -42,8 +70,8 @@ Accuracy compare(const void* output, DataType type, std::span<const double> expe
     if (!(error <= tolerance.atol + tolerance.rtol * std::abs(expected[i]))) {
       if (accuracy.wrong == 0)
         accuracy.first_wrong = fmt::format("output[{}, {}] is {} where the oracle has {}",
-                                           static_cast<std::int64_t>(i) / dim,
-                                           static_cast<std::int64_t>(i) % dim, got, expected[i]);
+                                           static_cast<std::int64_t>(i) / width,
+                                           static_cast<std::int64_t>(i) % width, got, expected[i]);
       ++accuracy.wrong;
     }
     if (std::isnan(error)) {

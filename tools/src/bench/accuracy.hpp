@@ -5,9 +5,19 @@
 #include <string>
 
 #include "bench/options.hpp"
+#include "bench/workload.hpp"
 #include "jitbag/types.hpp"
 
 namespace jitbag::tools::bench {
+
+struct Tolerance {
+  double atol = 0;
+  double rtol = 0;
+};
+/// As given, else what the arithmetic allows: the types of table and output, and for sums the rows
+/// in the longest bag.
+[[nodiscard]] Tolerance tolerance(const Options& options, const ForwardSpec& spec,
+                                  std::int64_t longest_bag);
 
 /// How an output compares with the oracle's, over all its elements.
 struct Accuracy {
@@ -17,8 +27,8 @@ struct Accuracy {
   std::string first_wrong;  ///< what the first of them is, and what it should be
 };
 
-/// `output` holds as many elements of the type as `expected`, `dim` in each row.
+/// `output` holds as many elements of the type as `expected`, `width` in each row.
 [[nodiscard]] Accuracy compare(const void* output, DataType type, std::span<const double> expected,
-                               std::int64_t dim, const Tolerance& tolerance);
+                               std::int64_t width, const Tolerance& tolerance);
 
 }  // namespace jitbag::tools::bench

@@ -7,20 +7,29 @@
 namespace jitbag::tools::bench {
 
 bool check_output(Result& result, const Job& job, const void* output) {
-  const ForwardSpec& spec = job.workload.spec;
-  const Tolerance limits = tolerance(job.options);
-  result.accuracy = compare(output, spec.output_type, job.expected, spec.dim, limits);
+  const Workload& workload = job.workload;
+  const DataType type = workload.spec.output_type;
+  const std::int64_t width = output_width(workload.spec);
+  const auto [first, last] = workload.rows_written();
+  const auto written = job.expected.subspan(static_cast<std::size_t>(first * width),
+                                            static_cast<std::size_t>((last - first) * width));
+  result.accuracy = compare(static_cast<const std::byte*>(output) + first * width * size_of(type),
+                            type, written, width, job.limits);
+  return note_accuracy(result, written.size(), job.limits);
+}
+
+bool note_accuracy(Result& result, std::size_t elements, const Tolerance& limits) {
   if (result.accuracy->wrong == 0) return true;
   result.status = Status::error;
   result.error =
       fmt::format("{} of {} elements are wrong: {} (atol {}, rtol {})", result.accuracy->wrong,
-                  job.expected.size(), result.accuracy->first_wrong, limits.atol, limits.rtol);
+                  elements, result.accuracy->first_wrong, limits.atol, limits.rtol);
   return false;
 }
 
-std::vector<double> time_repeats(const Job& job, const std::function<void(std::size_t set)>& step,
+std::vector<double> time_repeats(const Options& options, std::size_t sets, Progress& progress,
+                                 const std::function<void(std::size_t set)>& step,
                                  const std::function<void()>& finish) {
-  const std::size_t sets = job.workload.sets();
   std::size_t set = 0;
   const auto run_steps = [&](std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -29,14 +38,14 @@ std::vector<double> time_repeats(const Job& job, const std::function<void(std::s
     }
     finish();
   };
-  run_steps(job.options.warmup_steps);
+  run_steps(options.warmup_steps);
   std::vector<double> seconds;
-  for (std::int64_t repeat = 0; repeat < job.options.repeats; ++repeat) {
+  for (std::int64_t repeat = 0; repeat < options.repeats; ++repeat) {
     const auto start = std::chrono::steady_clock::now();
-    run_steps(job.options.steps);
+    run_steps(options.steps);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     seconds.push_back(elapsed.count());
-    job.progress.advance();
+    progress.advance();
   }
   return seconds;
 }

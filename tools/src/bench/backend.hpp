@@ -18,7 +18,8 @@ struct Job {
   const Options& options;
   const Workload& workload;
   std::span<const double> expected;  ///< the oracle's output for the first set of ids
-  Progress& progress;                ///< advances by one for each repeat
+  Tolerance limits;
+  Progress& progress;  ///< advances by one for each repeat
 };
 
 /// Each checks its output against the expected one before it times anything. They throw Error for
@@ -31,9 +32,13 @@ struct Job {
 /// Sets the accuracy, and the status when the output is wrong. True when it is right.
 bool check_output(Result& result, const Job& job, const void* output);
 
+/// The same for an accuracy that is there, of so many elements.
+bool note_accuracy(Result& result, std::size_t elements, const Tolerance& limits);
+
 /// Seconds of each repeat of `steps` steps, after the warm-up; `finish` waits for what the steps
 /// enqueued, once for each repeat.
-[[nodiscard]] std::vector<double> time_repeats(const Job& job,
+[[nodiscard]] std::vector<double> time_repeats(const Options& options, std::size_t sets,
+                                               Progress& progress,
                                                const std::function<void(std::size_t set)>& step,
                                                const std::function<void()>& finish);
 

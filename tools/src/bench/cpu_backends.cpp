@@ -21,7 +21,7 @@ Result run_cpu(const Job& job) {
   result.resolved_backend = fmt::format("cpu:{} threads", threads);
   step(0);
   if (!check_output(result, job, outputs[0].data())) return result;
-  result.elapsed_sec = time_repeats(job, step, [] {});
+  result.elapsed_sec = time_repeats(job.options, workload.sets(), job.progress, step, [] {});
   result.bytes_moved = bytes_moved(workload);
   return result;
 }
@@ -38,7 +38,7 @@ Result run_reference(const Job& job) {
   result.resolved_backend = "reference:float64";
   // It is the definition: there is nothing to check it against.
   result.accuracy = Accuracy{};
-  result.elapsed_sec = time_repeats(job, step, [] {});
+  result.elapsed_sec = time_repeats(job.options, workload.sets(), job.progress, step, [] {});
   result.bytes_moved = bytes_moved(workload);
   return result;
 }

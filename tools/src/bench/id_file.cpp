@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "jitbag/error.hpp"
-#include "kernel_request.hpp"
+#include "kernel_choice.hpp"
 #include "npy.hpp"
 
 namespace jitbag::tools::bench {
@@ -28,7 +28,7 @@ std::vector<std::int64_t> numbers(const IntegerArray& array) {
                                           : widened<std::int64_t>(array.bytes);
 }
 
-void require_within(const Options& options, const IdFile& file) {
+void require_within(const IdFileNames& names, const IdFile& file) {
   const auto count = static_cast<std::int64_t>(file.ids.size());
   std::int64_t previous = 0;
   for (std::size_t i = 0; i < file.offsets.size(); ++i) {
@@ -37,33 +37,33 @@ void require_within(const Options& options, const IdFile& file) {
       refuse(
           fmt::format("{} has {} at position {}; offsets must rise from 0 to at most the {} ids "
                       "of {}.",
-                      options.offsets_file, offset, i, count, options.indices_file));
+                      names.offsets, offset, i, count, names.indices));
     previous = offset;
   }
 }
 
-void read_offsets(const Options& options, IdFile& file) {
-  const IntegerArray array = read_npy(options.offsets_file);
+void read_offsets(const IdFileNames& names, IdFile& file) {
+  const IntegerArray array = read_npy(names.offsets);
   if (array.shape.size() != 1)
-    refuse(fmt::format("{} has {} dimensions; offsets have one.", options.offsets_file,
-                       array.shape.size()));
-  const bool included = options.offsets_end == "included";
+    refuse(
+        fmt::format("{} has {} dimensions; offsets have one.", names.offsets, array.shape.size()));
+  const bool included = names.offsets_end == OffsetsEnd::included;
   file.offsets = numbers(array);
   file.batch = array.shape[0] - (included ? 1 : 0);
   if (file.batch < 1)
-    refuse(fmt::format("{} has no bag; give one offset or more{}", options.offsets_file,
+    refuse(fmt::format("{} has no bag; give one offset or more{}", names.offsets,
                        included ? ", and the end of the last bag." : "."));
-  file.bags = CsrBags{array.type, included ? OffsetsEnd::included : OffsetsEnd::implied};
-  require_within(options, file);
+  file.bags = CsrBags{array.type, names.offsets_end};
+  require_within(names, file);
 }
 
 }  // namespace
 
-IdFile read_id_file(const Options& options) {
-  const IntegerArray array = read_npy(options.indices_file);
+IdFile read_id_file(const IdFileNames& names) {
+  const IntegerArray array = read_npy(names.indices);
   const std::size_t dimensions = array.shape.size();
   IdFile file;
-  file.id_type = options.id_type_given ? parse_integer_type(options.id_type) : array.type;
+  file.id_type = array.type;
   file.ids = numbers(array);
   if (!file.ids.empty())
     file.largest_id =
@@ -71,22 +71,22 @@ IdFile read_id_file(const Options& options) {
   if (file.largest_id >= largest_count)
     refuse(fmt::format(
         "{} has the id {}; a table for it would not fit any device, so pass ids below {}.",
-        options.indices_file, file.largest_id, largest_count));
-  if (options.offsets_file.empty()) {
+        names.indices, file.largest_id, largest_count));
+  if (names.offsets.empty()) {
     if (dimensions != 2)
       refuse(
           fmt::format("{} has {} dimension; give --offsets with it, or ids of two dimensions, "
                       "[batch, bag].",
-                      options.indices_file, dimensions));
+                      names.indices, dimensions));
     file.batch = array.shape[0];
     file.bags = FixedBags{array.shape[1]};
-    if (file.batch < 1) refuse(fmt::format("{} has no bag.", options.indices_file));
+    if (file.batch < 1) refuse(fmt::format("{} has no bag.", names.indices));
     return file;
   }
   if (dimensions != 1)
-    refuse(fmt::format("{} has {} dimensions; with --offsets it has one.", options.indices_file,
-                       dimensions));
-  read_offsets(options, file);
+    refuse(
+        fmt::format("{} has {} dimensions; with --offsets it has one.", names.indices, dimensions));
+  read_offsets(names, file);
   return file;
 }
 

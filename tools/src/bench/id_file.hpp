@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <vector>
 
-#include "bench/options.hpp"
 #include "jitbag/forward_spec.hpp"
 
 namespace jitbag::tools::bench {
@@ -19,8 +18,15 @@ struct IdFile {
   std::int64_t largest_id = 0;
 };
 
-/// Reads --indices and --offsets. Throws Error for a file that cannot be read, or whose bags do not
+/// Where they are: `offsets` is empty for ids [batch, bag].
+struct IdFileNames {
+  std::string indices;
+  std::string offsets;
+  OffsetsEnd offsets_end = OffsetsEnd::included;
+};
+
+/// Throws Error for a file that cannot be read, or whose bags do not
 /// lie within its ids.
-[[nodiscard]] IdFile read_id_file(const Options& options);
+[[nodiscard]] IdFile read_id_file(const IdFileNames& names);
 
 }  // namespace jitbag::tools::bench

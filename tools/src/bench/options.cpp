@@ -2,11 +2,10 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <CLI/CLI.hpp>
 #include <limits>
 
 #include "arguments.hpp"
-#include "kernel_request.hpp"
-#include "strategy_text.hpp"
 
 namespace jitbag::tools::bench {
 namespace {
@@ -14,20 +13,7 @@ namespace {
 constexpr std::int64_t most_steps = 1'000'000'000;
 constexpr double no_limit = std::numeric_limits<double>::max();
 
-double default_tolerance(DataType type) {
-  switch (type) {
-    case DataType::float16:
-      return 1e-2;
-    case DataType::bfloat16:
-      return 2e-2;
-    case DataType::float32:
-      break;
-  }
-  return 1e-5;
-}
-
 void add_shape_flags(CLI::App& arguments, Options& options) {
-  add_operator_flag(arguments, options.operator_name);
   arguments.add_option("--batch", options.batch, "Bags")
       ->check(whole_number(1, largest_batch))
       ->type_name("N");
@@ -48,13 +34,6 @@ void add_shape_flags(CLI::App& arguments, Options& options) {
                   "Probability that an id is 0, the padding id")
       ->check(real_number(0, 1))
       ->type_name("P");
-  arguments.add_option("--dtype", options.dtype, "Type of table and output")
-      ->check(one_of({"float16", "bfloat16", "float32"}))
-      ->type_name("float16|bfloat16|float32");
-  arguments
-      .add_option("--id-type", options.id_type, "Type of the ids; with --indices, the file's own")
-      ->check(one_of({"int32", "int64"}))
-      ->type_name("int32|int64");
 }
 
 void add_file_flags(CLI::App& arguments, Options& options) {
@@ -74,7 +53,7 @@ void add_file_flags(CLI::App& arguments, Options& options) {
   arguments
       .add_option("--embedding-padding-id", options.padding_id,
                   "The id of --indices that is skipped and not counted")
-      ->check(padding_id_text())
+      ->check(value_of(kernel_axis("padding_id")))
       ->type_name("ID|none");
 }
 
@@ -84,10 +63,11 @@ void add_measure_flags(CLI::App& arguments, Options& options) {
       ->type_name("cuda|cpu|auto");
   arguments
       .add_option("--backends", options.backends,
-                  "Of jit, cpu, reference (the float64 definition); unset: all that the device "
+                  "Of jit, cpu, reference (the float64 definition), and with --tables jit_alone "
+                  "(each table by a launch of its own); unset: all that the device "
                   "has. torch, torch_compile, triton, tilelang and cuembed are told as unsupported")
-      ->check(list_of(one_of(
-          {"jit", "cpu", "reference", "torch", "torch_compile", "triton", "tilelang", "cuembed"})))
+      ->check(list_of(one_of({"jit", "jit_alone", "cpu", "reference", "torch", "torch_compile",
+                              "triton", "tilelang", "cuembed"})))
       ->type_name("LIST")
       ->default_str("");
   arguments.add_option("--steps", options.steps, "Launches in each timed repeat")
@@ -105,7 +85,8 @@ void add_measure_flags(CLI::App& arguments, Options& options) {
   arguments
       .add_option("--atol", options.atol,
                   "Largest error beside rtol * |expected|; unset: 1e-5, 1e-2 for float16, 2e-2 "
-                  "for bfloat16")
+                  "for bfloat16, 1e-12 for float64, and for sums at least 1e-5 for each row of "
+                  "the longest bag (1e-12 of a float64 table)")
       ->check(real_number(0, no_limit))
       ->type_name("X");
   arguments.add_option("--rtol", options.rtol, "Unset: as --atol")
@@ -113,15 +94,20 @@ void add_measure_flags(CLI::App& arguments, Options& options) {
       ->type_name("X");
 }
 
-void add_kernel_flags(CLI::App& arguments, Options& options) {
-  arguments.add_option("--bad-ids", options.bad_ids, "What an id outside the table does")
-      ->check(one_of({"skip", "report", "trust"}))
-      ->type_name("skip|report|trust");
+void add_tables_flags(CLI::App& arguments, Options& options) {
   arguments
       .add_option(
-          "--strategy", options.strategy,
-          "How jit computes it, instead of the built-in rule: \"" + to_text(Strategy{}) + "\"")
-      ->type_name("TEXT");
+          "--tables", options.tables,
+          "Many tables in one launch: a JSON file, or dlrm_dcnv2, the 26 tables of MLPerf's "
+          "benchmark of that name")
+      ->check(file_name())
+      ->type_name("FILE|dlrm_dcnv2");
+  arguments.add_option("--layout", options.layout, "How the bags of --tables are told")
+      ->check(one_of({"fixed", "csr"}))
+      ->type_name("fixed|csr");
+}
+
+void add_tile_flags(CLI::App& arguments, Options& options) {
   const std::string tile_note =
       "Echoed only: tiles belong to other backends, jit is steered by --strategy";
   arguments.add_option("--block-rows", options.block_rows, tile_note)
@@ -132,43 +118,65 @@ void add_kernel_flags(CLI::App& arguments, Options& options) {
       ->type_name("N");
 }
 
+void refuse_without(const CLI::App& arguments, const std::vector<const char*>& names,
+                    const char* reason) {
+  for (const char* name : names) {
+    if (arguments.count(name) > 0) throw UsageError(fmt::format("{} {}", name, reason));
+  }
+}
+
+/// Random ids of one table, a file's, or those of many tables.
+void require_one_source_of_ids(const CLI::App& arguments, const Options& options) {
+  const auto refuse_all = [&](const std::vector<const char*>& names, const char* given) {
+    for (const char* name : names) refuse_beside(arguments, name, given, "the file decides that");
+  };
+  if (options.indices_file.empty())
+    refuse_without(arguments, {"--offsets", "--offsets-end", "--embedding-padding-id"},
+                   "is about the ids of a file: give --indices too");
+  else
+    refuse_all({"--batch", "--embedding-vocab-size", "--embedding-bag-size",
+                "--embedding-padding-prob", "--tables"},
+               "--indices");
+  if (options.tables.empty())
+    refuse_without(arguments, {"--layout"}, "is about many tables: give --tables too");
+  else
+    refuse_all({"--embedding-vocab-size", "--embedding-dim", "--embedding-bag-size",
+                "--embedding-padding-prob", "--strategy"},
+               "--tables");
+}
+
 }  // namespace
 
 void add_flags(CLI::App& arguments, Options& options) {
   arguments.option_defaults()->always_capture_default();
   add_shape_flags(arguments, options);
+  add_kernel_flags(arguments, options.kernel, Lists::refused);
+  add_tables_flags(arguments, options);
   add_file_flags(arguments, options);
   add_measure_flags(arguments, options);
-  add_kernel_flags(arguments, options);
+  add_tile_flags(arguments, options);
   arguments.add_flag("--json", options.json, "JSON on a terminal too");
 }
 
 void require_consistent(const CLI::App& arguments, const Options& options) {
-  if (options.indices_file.empty()) {
-    for (const char* name : {"--offsets", "--offsets-end", "--embedding-padding-id"}) {
-      if (arguments.count(name) > 0)
-        throw UsageError(fmt::format("{} is about the ids of a file: give --indices too", name));
-    }
-  } else {
-    for (const char* name :
-         {"--batch", "--embedding-vocab-size", "--embedding-bag-size", "--embedding-padding-prob"})
-      refuse_beside(arguments, name, "--indices", "the file decides that");
-  }
-  if (options.id_type == "int32" && options.vocab_size > std::numeric_limits<std::int32_t>::max())
+  require_one_source_of_ids(arguments, options);
+  if (options.kernel.values.at("id_type") == "int32" &&
+      options.vocab_size > std::numeric_limits<std::int32_t>::max())
     throw UsageError(
         fmt::format("--embedding-vocab-size {} does not fit ids of type int32, give "
                     "--id-type int64",
                     options.vocab_size));
-  if (!options.strategy.empty()) static_cast<void>(parse_strategy(options.strategy));
 }
 
-Tolerance tolerance(const Options& options) {
-  const double usual = default_tolerance(parse_data_type(options.dtype));
-  return {options.atol.value_or(usual), options.rtol.value_or(usual)};
+KernelChoice choice_of(const Options& options, std::int64_t dim) {
+  KernelFlags flags = options.kernel;
+  flags.values["embedding_dim"] = std::to_string(dim);
+  return kernel_choice(flags);
 }
 
 std::vector<std::string> backends(const Options& options, bool on_gpu) {
   if (!options.backends.empty()) return distinct_parts(options.backends);
+  if (!options.tables.empty()) return {"jit", "jit_alone"};
   if (on_gpu) return {"jit", "cpu", "reference"};
   return {"cpu", "reference"};
 }

@@ -1,29 +1,28 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli11.hpp"
 #include "jitbag/forward_spec.hpp"
-#include "jitbag/strategy.hpp"
+#include "kernel_flags.hpp"
 
 namespace jitbag::tools::bench {
 
 /// What the command line of `jitbag bench` says, with its defaults.
 struct Options {
-  std::string operator_name = "embedding_bag_mean";
+  /// What a kernel of the bench may be beside its shape.
+  KernelFlags kernel{{"pooling", "mean_length", "dtype", "table_type", "scale_type", "row_scale",
+                      "output_type", "weight_type", "id_type", "bad_ids", "row_stride",
+                      "strategy"}};
   std::string device = "auto";
   std::int64_t batch = 8;
   std::int64_t vocab_size = 1'000'000;
   std::string dims = "64";
   std::string bag_sizes = "4";
   double padding_prob = 0.25;
-  std::string dtype = "float32";
-  std::string id_type = "int64";
-  std::string bad_ids = "skip";
-  std::string strategy;
   std::string backends;
   std::int64_t steps = 100;
   std::int64_t warmup_steps = 20;
@@ -38,6 +37,8 @@ struct Options {
   std::string offsets_end = "included";
   std::string padding_id = "none";
   bool id_type_given = false;
+  std::string tables;  ///< a file, or the name of a set that is known
+  std::string layout = "fixed";
   bool json = false;
 };
 
@@ -46,12 +47,8 @@ void add_flags(CLI::App& arguments, Options& options);
 /// Refuses, before any work, what can never run. Throws UsageError.
 void require_consistent(const CLI::App& arguments, const Options& options);
 
-struct Tolerance {
-  double atol = 0;
-  double rtol = 0;
-};
-/// As given, else what the type of the output allows.
-[[nodiscard]] Tolerance tolerance(const Options& options);
+/// What the flags say of a kernel with that many columns. Throws UsageError.
+[[nodiscard]] KernelChoice choice_of(const Options& options, std::int64_t dim);
 
 /// The backends asked for, or those that make sense on the device.
 [[nodiscard]] std::vector<std::string> backends(const Options& options, bool on_gpu);

@@ -31,16 +31,19 @@ Json nvrtc_version(const std::vector<Result>& results) {
   return nullptr;  // never opened
 }
 
+Json weight_type(const ForwardSpec& spec) {
+  return spec.weight_type ? Json(name(*spec.weight_type)) : Json(nullptr);
+}
+
 Json document(const ShapeReport& shape, const Options& options, const Machine& machine) {
   const bool from_file = !options.indices_file.empty();
   const auto file_name = [](const std::string& path) {
     return path.empty() ? Json(nullptr) : Json(path);
   };
-  const Tolerance limits = tolerance(options);
   Json results = Json::array();
   for (const Result& result : shape.results)
     results.push_back(to_json(result, options, machine.ceiling_gb_per_s));
-  return {{"operator", options.operator_name},
+  return {{"operator", options.kernel.operator_name},
           {"batch", shape.batch},
           {"embedding_vocab_size", shape.table_rows - 1},
           {"embedding_dim", shape.dim},
@@ -50,7 +53,7 @@ Json document(const ShapeReport& shape, const Options& options, const Machine& m
           {"table_rows", shape.table_rows},
           {"indices", file_name(options.indices_file)},
           {"offsets", file_name(options.offsets_file)},
-          {"spec", shape.spec},
+          {"spec", to_text(shape.spec)},
           {"block_rows", maybe(options.block_rows)},
           {"block_cols", maybe(options.block_cols)},
           {"device", machine.on_gpu ? "cuda" : "cpu"},
@@ -58,14 +61,18 @@ Json document(const ShapeReport& shape, const Options& options, const Machine& m
           {"driver_version", maybe(machine.driver_version)},
           {"nvrtc_version", nvrtc_version(shape.results)},
           {"jitbag_version", version},
-          {"dtype", options.dtype},
+          {"dtype", options.kernel.values.at("dtype")},
+          {"table_type", name(shape.spec.table_type)},
+          {"output_type", name(shape.spec.output_type)},
+          {"weight_type", weight_type(shape.spec)},
+          {"pooling", options.kernel.values.at("pooling")},
           {"steps", options.steps},
           {"warmup_steps", options.warmup_steps},
           {"repeats", options.repeats},
           {"rotating_sets", shape.rotating_sets},
           {"seed", options.seed},
-          {"atol", number(limits.atol)},
-          {"rtol", number(limits.rtol)},
+          {"atol", number(shape.limits.atol)},
+          {"rtol", number(shape.limits.rtol)},
           {"ceiling_gb_per_s", number(machine.ceiling_gb_per_s)},
           {"cold", cold_json(shape.results)},
           {"backends", backends(options, machine.on_gpu)},
@@ -105,14 +112,15 @@ Json to_json(const std::vector<ShapeReport>& shapes, const Options& options,
   if (shapes.size() == 1) return document(shapes.front(), options, machine);
   Json documents = Json::array();
   for (const ShapeReport& shape : shapes) documents.push_back(document(shape, options, machine));
-  return {{"operator", options.operator_name}, {"sweep", documents}};
+  return {{"operator", options.kernel.operator_name}, {"sweep", documents}};
 }
 
 std::string to_table(const std::vector<ShapeReport>& shapes, const Options& options,
                      const Machine& machine) {
   const ShapeReport& first = shapes.front();
-  std::string text = fmt::format("{}, {} bags, {} rows, {}, on {}\n", options.operator_name,
-                                 first.batch, first.table_rows, options.dtype, machine.device_name);
+  std::string text =
+      fmt::format("{}, {} bags, {} rows, {}, on {}\n", options.kernel.operator_name, first.batch,
+                  first.table_rows, name(first.spec.table_type), machine.device_name);
   if (machine.ceiling_gb_per_s)
     text += fmt::format("a copy within its memory moves {:.0f} GB/s\n", *machine.ceiling_gb_per_s);
   Table table({"dim", "bag", "backend", "status", "step ms", "device us", "host us", "GB/s",

@@ -26,7 +26,8 @@ struct ShapeReport {
   std::int64_t dim = 0;
   std::optional<std::int64_t> bag_size = {};  ///< nothing when bags differ
   std::optional<std::int64_t> padding_id = {};
-  std::string spec;
+  ForwardSpec spec;
+  Tolerance limits = {};
   std::size_t rotating_sets = 0;
   std::vector<Result> results = {};
 };

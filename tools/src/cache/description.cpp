@@ -29,8 +29,9 @@ Description describe(const cache::Record& record) {
                           .compiler_build = std::string(value_of(record, "compiler_build"))};
   const std::string_view source = value_of(record, "source");
   const std::string_view title = first_line(source);
-  // A generated source begins with its spec and its strategy.
-  if (!title.starts_with("// embedding_bag_")) return description;
+  // A generated source begins with its spec and its strategy; that of a set has one for each table.
+  if (title.starts_with("// A set of ")) description.spec = comment(title);
+  if (!title.starts_with("// embedding_bag")) return description;
   description.spec = comment(title);
   description.strategy =
       comment(first_line(source.substr(std::min(title.size() + 1, source.size()))));

@@ -1,5 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "arguments.hpp"

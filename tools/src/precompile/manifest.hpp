@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel_request.hpp"
+#include "kernel_lists.hpp"
 
 namespace jitbag::tools {
 

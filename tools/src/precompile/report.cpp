@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "kernel_flags.hpp"
 #include "output.hpp"
 #include "version.hpp"
 
@@ -47,8 +48,8 @@ Json architectures_of(const std::vector<Item>& items) {
 Json kernel_json(const Item& item) {
   const Outcome& outcome = item.outcome;
   Json json = {{"arch", to_text(item.request.target)},
-               {"spec", to_text(item.request.spec)},
-               {"strategy", to_text(item.request.strategy)},
+               {"spec", spec_text(item.request)},
+               {"strategy", strategy_text(item.request)},
                {"state", state_of(item)}};
   if (!outcome.problem.empty()) json["error"] = outcome.problem;
   if (!outcome.origin) return json;
@@ -66,7 +67,7 @@ Json kernel_json(const Item& item) {
 
 Json report_json(const Report& report) {
   const Counts counts = count(report.items);
-  Json json = {{"operator", embedding_bag_mean},
+  Json json = {{"operator", embedding_bag},
                {"jitbag_version", version},
                {"architectures", architectures_of(report.items)},
                {"compiled", counts.compiled},
@@ -89,7 +90,7 @@ Json report_json(const Report& report) {
 void print_missing(const std::vector<Item>& items) {
   Table table({"arch", "missing"});
   for (const Item& item : items) {
-    if (is_missing(item)) table.add({to_text(item.request.target), to_text(item.request.spec)});
+    if (is_missing(item)) table.add({to_text(item.request.target), spec_text(item.request)});
   }
   fmt::print("{}\n", table.text());
 }

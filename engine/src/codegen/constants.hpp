@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "jitbag/forward_spec.hpp"
+#include "jitbag/strategy.hpp"
+
+namespace jitbag::codegen {
+
+/// The types that constants may name, declared above them.
+[[nodiscard]] std::string declarations();
+
+/// The constant of a whole launch; the others are those of one spec in it.
+[[nodiscard]] std::string launch_mode(LaunchMode mode);
+
+/// The constants that say where the parts of a table's rows are.
+[[nodiscard]] std::string row_layout(const ForwardSpec& validated_spec);
+
+/// The constants of a validated spec and a strategy: all that the templates leave open.
+[[nodiscard]] std::string constants(const ForwardSpec& spec, const Strategy& strategy);
+
+}  // namespace jitbag::codegen

@@ -1,0 +1,3 @@
+#include "bad_input_report.cuh"
+#include "bag_arguments.cuh"
+#include "device.cuh"
