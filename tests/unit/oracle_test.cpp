@@ -364,7 +364,7 @@ TEST_CASE("the oracle reads signed codes without a bias, and scales apart") {
   const float scale = 0.5f;
   CHECK(row_of(quantised(DataType::int8, 2, {}), {2, 0xff}, &scale) == Values{1, -0.5});
   CHECK(row_of(quantised(DataType::int4, 4, {}), {0x78, 0x0f}, &scale) == Values{-4, 3.5, -0.5, 0});
-  const std::array<float, 2> scale_and_bias{2, 100};
+  alignas(8) const std::array<float, 2> scale_and_bias{2, 100};
   CHECK(row_of(quantised(DataType::int8, 2, {.has_bias = true}), {3, 0xff},
                scale_and_bias.data()) == Values{106, 610});
 }

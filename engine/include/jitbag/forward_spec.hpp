@@ -106,7 +106,8 @@ struct ForwardSpec {
   /// cudaMalloc gives 256; more than 16 is of no further use.
   std::int64_t alignment = 16;
   /// The same for ids and output; 0 means `alignment`, or the size of their elements if that is
-  /// more. Offsets, weights and scales need no more than the size of their elements.
+  /// more. Offsets, weights and scales need no more than the size of their elements (of scale and
+  /// bias together).
   std::int64_t id_alignment = 0;
   std::int64_t output_alignment = 0;
   Addressing addressing = Addressing::bits64;
