@@ -206,13 +206,17 @@ TablesCase make_tables_case(const TablesSpec& spec, std::vector<ForwardCase> tab
 
 TablesOutputs::TablesOutputs(const TablesCase& tables_case) : case_(&tables_case) {
   const TablesSpec& spec = tables_case.spec;
-  for (const ForwardCase& table : tables_case.tables) {
+  // Without pooling a table has a row for every id that it shares with others.
+  for (const AloneTable& table : alone(spec, inputs(), joined_inputs())) {
     const ForwardSpec& own = table.spec;
-    arrays_.push_back(is_side_by_side(spec) ? PlacedArray{}
-                                            : misaligned(table.output_bytes(), own.output_alignment,
-                                                         size_of(own.output_type)));
-    arrays_.push_back(own.winners ? misaligned(table.winners_bytes(), 1, size_of(own.id_type))
-                                  : PlacedArray{});
+    const std::int64_t winners_bytes = table.arguments.batch * own.dim * size_of(own.id_type);
+    arrays_.push_back(is_side_by_side(spec)
+                          ? PlacedArray{}
+                          : misaligned(output_bytes(own, table.arguments), own.output_alignment,
+                                       size_of(own.output_type)));
+    arrays_.push_back(
+        own.winners ? misaligned(static_cast<std::size_t>(winners_bytes), 1, size_of(own.id_type))
+                    : PlacedArray{});
   }
   if (is_side_by_side(spec)) {
     std::int64_t alignment = 1;
@@ -225,9 +229,18 @@ TablesOutputs::TablesOutputs(const TablesCase& tables_case) : case_(&tables_case
   }
 }
 
-std::vector<ForwardArguments> TablesOutputs::tables() {
-  auto made = case_->arguments(
+std::vector<ForwardArguments> TablesOutputs::inputs() const {
+  return case_->arguments(
       [&](std::size_t t, Input input) { return case_->tables[t].input(input).data(); });
+}
+
+JoinedArguments TablesOutputs::joined_inputs() const {
+  return case_->joined_arguments(
+      [&](Input input) { return case_->joined[static_cast<std::size_t>(input)].data(); });
+}
+
+std::vector<ForwardArguments> TablesOutputs::tables() {
+  auto made = inputs();
   for (std::size_t t = 0; t < made.size(); ++t) {
     made[t].output = output(t).data();
     made[t].winners = winners(t).data();
@@ -236,8 +249,7 @@ std::vector<ForwardArguments> TablesOutputs::tables() {
 }
 
 JoinedArguments TablesOutputs::joined() {
-  JoinedArguments made = case_->joined_arguments(
-      [&](Input input) { return case_->joined[static_cast<std::size_t>(input)].data(); });
+  JoinedArguments made = joined_inputs();
   if (is_side_by_side(case_->spec)) made.output = arrays_.back().data();
   return made;
 }

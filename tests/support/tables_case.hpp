@@ -66,6 +66,9 @@ class TablesOutputs {
   [[nodiscard]] std::string difference_from(const TablesOutputs& other) const;
 
  private:
+  /// The arguments without the outputs.
+  [[nodiscard]] std::vector<ForwardArguments> inputs() const;
+  [[nodiscard]] JoinedArguments joined_inputs() const;
   [[nodiscard]] PlacedArray& output(std::size_t table) { return arrays_[2 * table]; }
   [[nodiscard]] PlacedArray& winners(std::size_t table) { return arrays_[2 * table + 1]; }
   [[nodiscard]] std::string check_columns(const AloneTable& table) const;
