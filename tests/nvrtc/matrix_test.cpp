@@ -1,6 +1,5 @@
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -17,12 +16,7 @@ namespace jitbag::test {
 namespace {
 
 void compile_matrix(const Target& target) {
-  if (!compiler_is_here()) return;
-  const auto supported = compiler::supported_targets();
-  if (std::find(supported.begin(), supported.end(), target) == supported.end()) {
-    WARN("skipped: NVRTC " << compiler::version() << " does not know " << to_text(target));
-    return;
-  }
+  if (!compiler_knows(target)) return;
   std::cout << fmt::format("JITBAG_TEST_SEED={}\n", seed());
   Engine engine({.cache = suite_cache()});
   const auto kernels = forward_matrix(seed());

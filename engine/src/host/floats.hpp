@@ -89,22 +89,23 @@ std::uint32_t round_to_float8(float magnitude) {
   return std::bit_cast<std::uint32_t>(magnitude + std::bit_cast<float>(shift)) - shift;
 }
 
-inline std::uint8_t round_to_float8_e4m3(float value) {
+/// A sign, then the nearest magnitude, at most `largest`, which has the code `largest_code`.
+template <int mantissa_bits, int bias>
+std::uint8_t saturated_float8(float value, float largest, std::uint32_t largest_code) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 24) & 0x80u;
   const float magnitude = std::bit_cast<float>(bits & 0x7fffffffu);
   if (magnitude != magnitude) return static_cast<std::uint8_t>(sign | 0x7fu);
-  if (magnitude >= 448.0f) return static_cast<std::uint8_t>(sign | 0x7eu);
-  return static_cast<std::uint8_t>(sign | round_to_float8<3, 7>(magnitude));
+  if (magnitude >= largest) return static_cast<std::uint8_t>(sign | largest_code);
+  return static_cast<std::uint8_t>(sign | round_to_float8<mantissa_bits, bias>(magnitude));
+}
+
+inline std::uint8_t round_to_float8_e4m3(float value) {
+  return saturated_float8<3, 7>(value, 448.0f, 0x7e);
 }
 
 inline std::uint8_t round_to_float8_e5m2(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = (bits >> 24) & 0x80u;
-  const float magnitude = std::bit_cast<float>(bits & 0x7fffffffu);
-  if (magnitude != magnitude) return static_cast<std::uint8_t>(sign | 0x7fu);
-  if (magnitude >= 57344.0f) return static_cast<std::uint8_t>(sign | 0x7bu);
-  return static_cast<std::uint8_t>(sign | round_to_float8<2, 15>(magnitude));
+  return saturated_float8<2, 15>(value, 57344.0f, 0x7b);
 }
 
 /// A float from which rounding to a narrower type gives what rounding the double itself would: the

@@ -7,6 +7,9 @@
 
 namespace jitbag {
 
+/// Blocks that one launch may have in x on every architecture.
+inline constexpr std::int64_t most_blocks = 0x7fffffff;
+
 [[nodiscard]] inline std::int64_t divided_up(std::int64_t value, std::int64_t by) {
   return (value + by - 1) / by;
 }

@@ -9,12 +9,6 @@
 #include "spec/arguments.hpp"
 
 namespace jitbag {
-namespace {
-
-/// Blocks that one launch may have in x on every architecture.
-constexpr std::int64_t most_blocks = 0x7fffffff;
-
-}  // namespace
 
 ForwardKernel::ForwardKernel(Kernel kernel, const ForwardSpec& spec, const Strategy& strategy,
                              Reports& reports)

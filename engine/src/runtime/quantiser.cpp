@@ -8,12 +8,6 @@
 #include "spec/quantiser_spec.hpp"
 
 namespace jitbag {
-namespace {
-
-/// Blocks that one launch may have in x on every architecture; the kernel goes on from there.
-constexpr std::int64_t most_blocks = 0x7fffffff;
-
-}  // namespace
 
 Quantiser::Quantiser(Kernel kernel, const ForwardSpec& spec)
     : kernel_(std::move(kernel)), spec_(quantiser_spec(spec)) {}

@@ -5,15 +5,13 @@
 #include "jitbag/device.hpp"
 #include "jitbag/error.hpp"
 #include "jitbag/tables.hpp"
+#include "runtime/forward_grid.hpp"
 #include "runtime/tables_grid.hpp"
 #include "spec/arguments.hpp"
 #include "spec/refuse.hpp"
 
 namespace jitbag {
 namespace {
-
-/// Blocks that one launch may have in x on every architecture.
-constexpr std::int64_t most_blocks = 0x7fffffff;
 
 template <class T>
 device::Buffer uploaded(const std::vector<T>& values) {
