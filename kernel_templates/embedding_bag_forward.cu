@@ -14,7 +14,8 @@ constexpr int lane_words =
 // it saves registers, and no longer has all rows on their way at once.
 constexpr bool fits_64_registers =
     gathers_at_once && lane_words <= 48 && !has_scale && !has_weights;
-constexpr int resident_blocks = fits_64_registers ? 1024 / block_threads : 0;
+// A multiprocessor of sm_75 holds 16 blocks.
+constexpr int resident_blocks = fits_64_registers && block_threads >= 64 ? 1024 / block_threads : 0;
 constexpr int rows_per_block = groups_per_block * bags_per_group;
 
 extern "C" __global__ void __launch_bounds__(block_threads, resident_blocks)

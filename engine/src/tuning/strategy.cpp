@@ -141,7 +141,7 @@ Strategy default_strategy(const ForwardSpec& raw, const Target& target,
   strategy.bag_lanes = keeps_rows ? 1 : lanes_across_bag(spec, strategy, expected_batch);
   if (strategy.bag_lanes > 1 || !spec.end.row_sum.empty()) round_lanes_up(strategy);
   strategy.rows_in_flight =
-      rows_that_fit(strategy, keeps_rows ? 1 : (fixed ? clamp_to_int(fixed->size, 1, 8) : 4));
+      rows_that_fit(spec, strategy, keeps_rows ? 1 : (fixed ? clamp_to_int(fixed->size, 1, 8) : 4));
   strategy.launch_mode = target.has_dependent_launch() ? LaunchMode::dependent : LaunchMode::plain;
   return strategy;
 }
@@ -167,7 +167,7 @@ std::vector<Strategy> candidate_strategies(const ForwardSpec& raw, const Target&
             spread_over_row(strategy, spec);
             if (bag_lanes > 1 || !spec.end.row_sum.empty()) round_lanes_up(strategy);
             strategy.bag_lanes = bag_lanes;
-            strategy.rows_in_flight = rows_that_fit(strategy, rows);
+            strategy.rows_in_flight = rows_that_fit(spec, strategy, rows);
             strategy.block_threads = block;
             strategy.launch_mode = mode;
             add(strategy);

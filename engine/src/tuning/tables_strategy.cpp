@@ -40,7 +40,7 @@ std::vector<Strategy> default_strategies(const TablesSpec& raw, const Target& ta
                        : static_cast<std::int64_t>(rows_per_group);
     strategy.bags_per_group = static_cast<int>(std::clamp<std::int64_t>(
         static_cast<std::int64_t>(bags), 1, std::min<std::int64_t>(most, 16)));
-    strategy.rows_in_flight = rows_that_fit(strategy, most_rows_in_flight);
+    strategy.rows_in_flight = rows_that_fit(specs[t], strategy, most_rows_in_flight);
     strategies.push_back(strategy);
   }
   return strategies;
