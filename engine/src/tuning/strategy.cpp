@@ -29,7 +29,7 @@ std::int64_t vectors_per_row(const ForwardSpec& spec, const Strategy& strategy) 
 }
 
 int elements_per_vector(const ForwardSpec& spec, int vector_bytes) {
-  return static_cast<int>(vector_bytes * 8 / bits_of(spec.table_type));
+  return static_cast<int>(std::int64_t{8} * vector_bytes / bits_of(spec.table_type));
 }
 
 /// 32-bit words that a lane keeps for each element while a bag is pooled.

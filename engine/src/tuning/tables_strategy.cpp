@@ -16,7 +16,7 @@ constexpr double rows_per_group = 16;
 
 /// As many groups as an H200 can hold; a batch that has not as many bags for each of them gives a
 /// group fewer.
-constexpr std::int64_t groups_that_fill = 132 * 128;
+constexpr std::int64_t groups_that_fill = std::int64_t{132} * 128;
 
 constexpr int most_rows_in_flight = 8;
 
