@@ -1,7 +1,6 @@
 #include "block_runner.hpp"
 
 #include <spdlog/fmt/fmt.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +16,6 @@ namespace jitbag::test {
 namespace {
 
 constexpr int warp_lanes = 32;
-constexpr std::size_t stack_bytes = std::size_t{256} * 1024;
-constexpr std::size_t guard_bytes = 4096;
 
 /// The block whose threads are running.
 BlockRunner* running = nullptr;
@@ -53,28 +50,10 @@ void switched([[maybe_unused]] void* kept_fake_stack, [[maybe_unused]] const voi
 
 BlockRunner::BlockRunner(std::uint64_t seed) : random_(seed) {}
 
-BlockRunner::~BlockRunner() {
-  if (stacks_) ::munmap(stacks_, stacks_bytes_);
-}
-
-void BlockRunner::prepare_stacks(int threads) {
-  const std::size_t bytes = static_cast<std::size_t>(threads) * stack_bytes;
-  if (bytes <= stacks_bytes_) return;
-  if (stacks_) ::munmap(stacks_, std::exchange(stacks_bytes_, 0));
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  stacks_ = static_cast<std::byte*>(memory);
-  stacks_bytes_ = bytes;
-  for (int lane = 0; lane < threads; ++lane) {
-    ::mprotect(stacks_ + static_cast<std::size_t>(lane) * stack_bytes, guard_bytes, PROT_NONE);
-  }
-}
-
 boost::context::fiber BlockRunner::make_fiber(int lane, const std::function<void()>& body) {
   boost::context::stack_context stack;
-  stack.size = stack_bytes - guard_bytes;
-  stack.sp = stacks_ + (static_cast<std::size_t>(lane) + 1) * stack_bytes;
+  stack.size = FiberStacks::bytes_each();
+  stack.sp = stacks_.bottom(lane) + stack.size;
   return {std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
           KeepStack{}, [this, lane, &body](boost::context::fiber&& scheduler) {
             switched(nullptr, &scheduler_stack_, &scheduler_stack_bytes_);
@@ -89,8 +68,7 @@ boost::context::fiber BlockRunner::make_fiber(int lane, const std::function<void
 void BlockRunner::resume(int lane) {
   current_ = lane;
   void* fake_stack = nullptr;
-  about_to_switch(&fake_stack, stacks_ + static_cast<std::size_t>(lane) * stack_bytes + guard_bytes,
-                  stack_bytes - guard_bytes);
+  about_to_switch(&fake_stack, stacks_.bottom(lane), FiberStacks::bytes_each());
   lanes_[lane].suspended = std::move(lanes_[lane].suspended).resume();
   switched(fake_stack, nullptr, nullptr);
 }
@@ -104,7 +82,7 @@ void BlockRunner::suspend() {
 
 std::string BlockRunner::run(int threads, const std::function<void(int)>& before_resume,
                              const std::function<void()>& body) {
-  prepare_stacks(threads);
+  if (threads > stacks_.threads()) stacks_ = FiberStacks(threads);
   problem_.clear();
   lanes_.clear();
   lanes_.resize(static_cast<std::size_t>(threads));

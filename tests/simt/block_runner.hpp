@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "fiber_stacks.hpp"
+
 namespace jitbag::test {
 
 /// Runs the threads of one block as fibers of one thread, in a random order, so that they can meet
@@ -15,9 +17,6 @@ namespace jitbag::test {
 class BlockRunner {
  public:
   explicit BlockRunner(std::uint64_t seed);
-  BlockRunner(const BlockRunner&) = delete;
-  BlockRunner& operator=(const BlockRunner&) = delete;
-  ~BlockRunner();
 
   /// `body` is what each thread does; `before_resume` is called with a thread's number each time
   /// that thread goes on. Returns nothing, or one sentence about threads that did not meet as CUDA
@@ -41,7 +40,6 @@ class BlockRunner {
     void* fake_stack = nullptr;
   };
 
-  void prepare_stacks(int threads);
   [[nodiscard]] boost::context::fiber make_fiber(int lane, const std::function<void()>& body);
   void resume(int lane);
   void suspend();
@@ -53,9 +51,7 @@ class BlockRunner {
   [[nodiscard]] int count(Lane::State state) const;
 
   std::mt19937_64 random_;
-  std::byte* stacks_ = nullptr;
-  std::size_t stacks_bytes_ = 0;
-
+  FiberStacks stacks_;
   std::vector<Lane> lanes_;
   std::vector<int> ready_;
   int current_ = 0;

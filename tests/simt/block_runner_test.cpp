@@ -8,6 +8,10 @@
 #include "compiled_kernel.hpp"
 #include "support/seed.hpp"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace jitbag::test {
 namespace {
 
@@ -89,6 +93,26 @@ TEST_CASE("a barrier that not all threads reach is found") {
   CHECK(begins(run("if (threadIdx.x < 40) simt_block_barrier();\n", 64).problem,
                "Block 0: Deadlock: 0 threads wait at a shuffle and 40 at a barrier"));
 }
+
+#ifdef __SANITIZE_ADDRESS__
+TEST_CASE("the memory that was the threads' stacks is left as the address sanitizer found it") {
+  constexpr int threads = 32;
+  const std::size_t page = 4096;
+  char* top_page = nullptr;
+  {
+    BlockRunner runner(seed());
+    int number = 0;
+    const std::string problem = runner.run(
+        threads, [&](int next) { number = next; },
+        [&] {
+          const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+          if (number == 0) top_page = reinterpret_cast<char*>(here / page * page);
+        });
+    CHECK(problem.empty());
+  }
+  CHECK(__asan_region_is_poisoned(top_page, page) == nullptr);
+}
+#endif
 
 }  // namespace
 }  // namespace jitbag::test
