@@ -16,7 +16,7 @@ setup: ## Install what is missing: packages by apt, NVRTC and CUDA headers into 
 build: setup ## The library and the command, optimised, in build/release
 	@scripts/build.sh release
 
-test: build ## All tests, then the CPU ones again under the sanitizers
+test: build ## All tests: release, then those of the library under the sanitizers
 	@scripts/test.sh
 
 test-gpu: build ## The tests that need a GPU
