@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <new>
-#include <utility>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -25,34 +24,28 @@ void forget_frames([[maybe_unused]] std::byte* memory, [[maybe_unused]] std::siz
 
 }  // namespace
 
-FiberStacks::FiberStacks(int threads) : threads_(threads) {
-  void* memory = ::mmap(nullptr, static_cast<std::size_t>(threads) * stack_bytes,
-                        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+FiberStacks::FiberStacks(int threads) {
+  const std::size_t bytes = static_cast<std::size_t>(threads) * stack_bytes;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  memory_ = static_cast<std::byte*>(memory);
+  memory_ = {static_cast<std::byte*>(memory), Unmap{bytes}};
   for (int thread = 0; thread < threads; ++thread) {
     ::mprotect(bottom(thread) - guard_bytes, guard_bytes, PROT_NONE);
   }
 }
 
-FiberStacks::FiberStacks(FiberStacks&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), threads_(std::exchange(other.threads_, 0)) {}
-
-FiberStacks& FiberStacks::operator=(FiberStacks&& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(threads_, other.threads_);
-  return *this;
+void FiberStacks::Unmap::operator()(std::byte* memory) const {
+  forget_frames(memory, bytes);
+  ::munmap(memory, bytes);
 }
 
-FiberStacks::~FiberStacks() {
-  if (!memory_) return;
-  const std::size_t bytes = static_cast<std::size_t>(threads_) * stack_bytes;
-  forget_frames(memory_, bytes);
-  ::munmap(memory_, bytes);
+int FiberStacks::threads() const {
+  return static_cast<int>(memory_.get_deleter().bytes / stack_bytes);
 }
 
 std::byte* FiberStacks::bottom(int thread) const {
-  return memory_ + static_cast<std::size_t>(thread) * stack_bytes + guard_bytes;
+  return memory_.get() + static_cast<std::size_t>(thread) * stack_bytes + guard_bytes;
 }
 
 std::size_t FiberStacks::bytes_each() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace jitbag::test {
 
@@ -10,19 +11,19 @@ class FiberStacks {
  public:
   FiberStacks() = default;
   explicit FiberStacks(int threads);
-  FiberStacks(FiberStacks&& other) noexcept;
-  FiberStacks& operator=(FiberStacks&& other) noexcept;
-  ~FiberStacks();
 
-  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] int threads() const;
 
   /// A stack's usable memory: `bytes_each()` bytes from `bottom(thread)` on.
   [[nodiscard]] std::byte* bottom(int thread) const;
   [[nodiscard]] static std::size_t bytes_each();
 
  private:
-  std::byte* memory_ = nullptr;
-  int threads_ = 0;
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte, Unmap> memory_{nullptr, Unmap{0}};
 };
 
 }  // namespace jitbag::test
