@@ -112,7 +112,7 @@ constexpr int output_alignment = {alignment};
 
 /// The body of one of the end's functions, the caller's expression on a line of its own.
 std::string returned(std::string_view file, std::string_view expression) {
-  return fmt::format("  return (Value)(\n#line 1 \"{}\"\n{}\n{}  );\n", file, expression,
+  return fmt::format("  return (Value)(\n#line 1 \"{}\"\n{}{}  );\n", file, expression,
                      own_lines_again);
 }
 

@@ -3,6 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "kernel_templates.hpp"
 
@@ -16,21 +18,31 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-}  // namespace
-
-std::string template_text(std::string_view name) {
+std::string with_includes(std::string_view text) {
   constexpr std::string_view include = "#include \"";
-  std::string_view text = templates::find(name);
   std::string result;
   while (!text.empty()) {
     const std::string_view line = take_line(text);
     if (line.starts_with(include)) {
-      result += template_text(line.substr(include.size(), line.rfind('"') - include.size()));
+      const std::string_view file = line.substr(include.size(), line.rfind('"') - include.size());
+      result += with_includes(templates::find(file));
     } else {
       result += line;
     }
   }
   return result;
+}
+
+}  // namespace
+
+const std::string& template_text(std::string_view name) {
+  // Kept: putting it together takes as long as all the rest of a record that is found on disk.
+  static std::mutex guard;
+  static std::map<std::string, std::string, std::less<>> texts;
+  const std::lock_guard lock(guard);
+  const auto known = texts.find(name);
+  if (known != texts.end()) return known->second;
+  return texts.emplace(name, with_includes(templates::find(name))).first->second;
 }
 
 std::string_view cuda_type(DataType type, bool has_bias) {
@@ -65,15 +77,17 @@ std::string literal(std::int64_t value) {
 
 std::string with_line_numbers(std::string_view source, std::string_view name) {
   std::string result;
-  for (int line = 1; !source.empty(); ++line) {
-    const std::string_view text = take_line(source);
-    if (text == own_lines_again) {
-      result += fmt::format("#line {} \"{}\"\n", line + 1, name);
-    } else {
-      result += text;
-    }
+  result.reserve(source.size() + source.size() / 64);
+  std::ptrdiff_t lines = 0;
+  for (;;) {
+    const std::size_t mark = source.find(own_lines_again);
+    const std::string_view own = source.substr(0, mark);
+    result += own;
+    if (mark == std::string_view::npos) return result;
+    lines += std::count(own.begin(), own.end(), '\n') + 2;
+    result += fmt::format("\n#line {} \"{}\"\n", lines + 1, name);
+    source.remove_prefix(mark + own_lines_again.size());
   }
-  return result;
 }
 
 }  // namespace jitbag::codegen
