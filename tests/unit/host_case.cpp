@@ -11,6 +11,42 @@
 namespace jitbag::test {
 namespace {
 
+const auto float_types = {DataType::float32, DataType::float16, DataType::bfloat16,
+                          DataType::float64};
+
+BagLayout random_layout(Dice& dice) {
+  if (dice.chance(2)) return FixedBags{dice.pick<std::int64_t>({0, 1, 2, 3, 4, 8, 33, 300})};
+  return CsrBags{dice.pick({IntegerType::int32, IntegerType::int64}),
+                 dice.pick({OffsetsEnd::included, OffsetsEnd::implied})};
+}
+
+Poolings random_poolings(bool weighted, Dice& dice) {
+  const Pooling mean = weighted ? Pooling::mean_by_weights : Pooling::mean;
+  if (!weighted && dice.chance(4)) return Pooling::none;
+  if (!weighted && dice.chance(4)) return Pooling::max;
+  return dice.pick<Poolings>({Pooling::sum,
+                              Pooling::mean,
+                              mean,
+                              Pooling::mean_by_length,
+                              Pooling::mean_by_sqrt,
+                              {Pooling::max, Pooling::sum},
+                              {mean, Pooling::max, Pooling::mean_by_sqrt, Pooling::sum}});
+}
+
+RowScale random_row_scale(DataType type, std::int64_t dim, Dice& dice) {
+  using Place = RowScale::Place;
+  if (type == DataType::int8 && dice.chance(3)) return fbgemm::fused_8bit_row(dim);
+  if (type == DataType::int4 && dice.chance(3)) return fbgemm::fused_4bit_row(dim);
+  RowScale scale = fbgemm::inference_row();
+  if (dice.chance(3)) return scale;
+  scale.place = dice.pick({Place::nowhere, Place::apart, Place::in_row});
+  scale.type = dice.pick({DataType::float32, DataType::float16});
+  scale.has_bias = dice.chance(2);
+  scale.offset = dice.pick<std::int64_t>({0, 1});  // 1: nothing is aligned
+  scale.codes_offset = scale.offset + 8;
+  return scale;
+}
+
 constexpr std::byte poison{0xff};
 
 template <class Stored>
@@ -120,6 +156,44 @@ std::string bad_id_text(std::int64_t id, std::int64_t position, std::int64_t bag
 }
 
 }  // namespace
+
+ForwardSpec random_spec(std::int64_t dim, Dice& dice) {
+  ForwardSpec spec;
+  spec.dim = dim;
+  spec.bags = random_layout(dice);
+  if (dice.chance(3)) spec.weight_type = dice.pick(float_types);
+  spec.pooling = random_poolings(spec.weight_type.has_value(), dice);
+  if (spec.pooling.has(Pooling::mean_by_length)) spec.mean_length = 7;
+  spec.winners = spec.pooling.has(Pooling::max) && dice.chance(2);
+  spec.table_type =
+      dice.pick({DataType::float32, DataType::float16, DataType::bfloat16, DataType::float64,
+                 DataType::int8, DataType::int4, DataType::float8_e4m3, DataType::float8_e5m2});
+  spec.row_scale = random_row_scale(spec.table_type, dim, dice);
+  spec.output_type = dice.pick(float_types);
+  spec.id_type = dice.pick({IntegerType::int32, IntegerType::int64});
+  if (dice.chance(2)) spec.padding_id = dice.pick<std::int64_t>({0, -1, 50});
+  spec.bad_ids = dice.pick({BadIds::skip, BadIds::report, BadIds::trust});
+  if (dice.chance(2)) spec.alignment = size_of(spec.table_type);
+  if (dice.chance(2)) spec.addressing = Addressing::bits32;
+  if (dice.chance(3)) spec.counts = Counts::on_device;
+  if (dice.chance(3)) spec.row_stride = validated(spec).row_stride + 5;
+  if (dice.chance(3)) spec.output_stride = output_width(spec) + 3;
+  return spec;
+}
+
+Precision precision(DataType type) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  switch (type) {
+    case DataType::float64:
+      return {0x1p-53, 0, infinity};
+    case DataType::float16:
+      return {0x1p-11, 0x1p-24, 65504};
+    case DataType::bfloat16:
+      return {0x1p-8, 0x1p-133, infinity};
+    default:
+      return {0x1p-24, 0x1p-149, infinity};
+  }
+}
 
 void store_number(double value, DataType type, std::byte* to) {
   switch (type) {

@@ -32,6 +32,16 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
+/// Any spec of that many columns.
+[[nodiscard]] ForwardSpec random_spec(std::int64_t dim, Dice& dice);
+
+/// Half a unit in the last place of a type, relative to the number, and its smallest number.
+struct Precision {
+  double relative, smallest, overflow;
+};
+
+[[nodiscard]] Precision precision(DataType type);
+
 /// A spec with small random inputs on which the backend and the oracle can be compared. Scales are
 /// powers of two and biases short, so that float32 says every element exactly. Weights that must
 /// not be read, gaps and surroundings are NaN.

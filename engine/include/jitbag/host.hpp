@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <vector>
 
+#include "jitbag/backward.hpp"
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/kernel.hpp"
 #include "jitbag/quantise.hpp"
@@ -22,6 +25,12 @@ void forward(const ForwardSpec& spec, const ForwardArguments& arguments, int thr
 void forward(const TablesSpec& spec, std::span<const ForwardArguments> tables,
              const JoinedArguments& joined, int threads = 0);
 
+/// The gradients, with host pointers, by a stable sort of the ids by row. The same bits for any
+/// number of threads. Sums are float32, float64 where the table, the output or a gradient is.
+/// Errors as forward's. Under an error of kind bad_id or bad_offset the gradients are written all
+/// the same.
+void backward(const BackwardSpec& spec, const BackwardArguments& arguments, int threads = 0);
+
 /// The oracle: the definition of the operator, in float64, one bag after the other. Writes
 /// `expected[output elements]`, without gaps whatever the output stride, and, where `magnitudes` is
 /// not null, for every element the same pooling of |weight * element|, from which a tolerance
@@ -30,6 +39,23 @@ void forward(const TablesSpec& spec, std::span<const ForwardArguments> tables,
 /// `spec.end`. Under BadIds::trust bad input throws Error(bad_id) or Error(bad_offset).
 void oracle(const ForwardSpec& spec, const ForwardArguments& arguments, double* expected,
             double* magnitudes = nullptr, std::int64_t* winners = nullptr);
+
+/// What a gradient is compared with.
+struct OracleGradients {
+  /// Of an element, and the same sum of |terms|, from which a tolerance follows.
+  struct Element {
+    double value = 0;
+    double magnitude = 0;
+  };
+  std::map<std::int64_t, std::vector<Element>> rows;  ///< [dim], of the rows that have a gradient
+  std::vector<Element> weights;  ///< one for each id; 0 where it is not counted
+};
+
+/// The gradients by their definition, in float64, one bag after the other: of the table, and, where
+/// the spec asks for it, of the weights. Reads what host::backward reads, and no optimizer's
+/// parameters. Under BadIds::trust bad input throws as in oracle().
+[[nodiscard]] OracleGradients oracle_gradients(const BackwardSpec& spec,
+                                               const BackwardArguments& arguments);
 
 /// Writes a quantised table: codes, scales and biases of `num_rows` rows of `spec.dim` values, as
 /// the spec lays them out. With a bias a row's range is that of its values, from the smallest one

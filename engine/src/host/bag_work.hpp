@@ -47,7 +47,17 @@ class BagWork {
     return spec_->bad_ids == BadIds::report && (met_bad_id || has_bad_place(unit));
   }
 
-  /// What there is to report of a unit for which compute() returned true.
+  /// Whether one has an offset or an id that is bad.
+  [[nodiscard]] bool has_bad_input(std::int64_t unit) const {
+    if (has_bad_place(unit)) return true;
+    const BagRange range = ids_of(unit);
+    for (std::int64_t position = range.begin; position < range.end; ++position) {
+      if (rule_.is_bad(ids_[position])) return true;
+    }
+    return false;
+  }
+
+  /// What there is to report of a unit that has bad input.
   [[nodiscard]] BadInput bad_input(std::int64_t unit) const {
     if (has_bad_place(unit)) {
       const BagRange said = bags_.said(unit);

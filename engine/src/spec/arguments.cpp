@@ -81,25 +81,77 @@ void check_scales(const ForwardSpec& spec, const void* scales, std::int64_t num_
                 size_of(spec.row_scale.type) * parts);
 }
 
-void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments,
-                  const Elements& count) {
+void check_table(const ForwardSpec& spec, const ForwardArguments& arguments,
+                 const Elements& count) {
+  check_address("table", arguments.table, count.table, spec.alignment);
+  check_scales(spec, arguments.scales, arguments.num_rows);
+}
+
+/// Whatever says which rows are pooled, and how.
+void check_bags(const ForwardSpec& spec, const ForwardArguments& arguments, const Elements& count) {
   if (spec.addressing == Addressing::bits32) {
     check_32_bits("rows", arguments.num_rows);
     check_32_bits("ids", count.ids);
     check_32_bits("output elements", count.output);
   }
-  check_address("table", arguments.table, count.table, spec.alignment);
   check_address("ids", arguments.ids, count.ids, spec.id_alignment);
   if (const auto* csr = std::get_if<CsrBags>(&spec.bags)) check_offsets(*csr, arguments);
   if (spec.weight_type) {
     check_address("weights", arguments.weights, count.ids, size_of(*spec.weight_type));
   }
-  check_scales(spec, arguments.scales, arguments.num_rows);
   if (spec.counts == Counts::on_device) {
     check_address("counts", arguments.counts, 2, sizeof(std::int64_t));
   }
+}
+
+void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments,
+                  const Elements& count) {
+  check_bags(spec, arguments, count);
+  check_table(spec, arguments, count);
   check_address("end_parameters", arguments.end_parameters, 0, sizeof(float));
 }
+
+void check_winners(const ForwardSpec& spec, const ForwardArguments& arguments) {
+  if (!spec.winners) return;
+  check_address("winners", arguments.winners, elements("winners", arguments.batch, spec.dim),
+                size_of(spec.id_type));
+}
+
+/// Checks what one kind of table gradient is written to.
+struct CheckTableGradient {
+  const ForwardSpec& spec;
+  const BackwardArguments& arguments;
+
+  void operator()(std::monostate) const {}
+
+  void operator()(const DenseGradient& dense) const {
+    check_address("table_gradient", arguments.table_gradient,
+                  rows_of("The gradient", dense.row_stride), size_of(dense.type));
+  }
+
+  void operator()(const SparseGradient& sparse) const {
+    check_size("capacity", arguments.capacity);
+    check_address("table_gradient", arguments.table_gradient,
+                  elements("The gradient", arguments.capacity, spec.dim), size_of(sparse.type));
+    check_address("rows", arguments.rows, arguments.capacity, size_of(spec.id_type));
+    check_address("count", arguments.count, 1, alignof(SparseCount));
+  }
+
+  void operator()(const AppliedGradient& applied) const {
+    const Moments moments = moments_of(applied.optimizer, spec.dim);
+    check_address("updated_table", arguments.updated_table, rows_of("The table", spec.row_stride),
+                  spec.alignment);
+    check_address("first_moment", arguments.first_moment, rows_of("first_moment", moments.first),
+                  sizeof(float));
+    check_address("second_moment", arguments.second_moment,
+                  rows_of("second_moment", moments.second), sizeof(float));
+    check_address("parameters", arguments.parameters, 1, alignof(OptimizerParameters));
+  }
+
+  [[nodiscard]] std::int64_t rows_of(std::string_view name, std::int64_t width) const {
+    return elements(name, arguments.forward.num_rows, width);
+  }
+};
 
 }  // namespace
 
@@ -117,10 +169,21 @@ void check_arguments(const ForwardSpec& spec, const ForwardArguments& arguments)
   const Elements count = checked_elements(spec, arguments);
   check_inputs(spec, arguments, count);
   check_address("output", arguments.output, count.output, spec.output_alignment);
-  if (spec.winners) {
-    check_address("winners", arguments.winners, elements("winners", arguments.batch, spec.dim),
-                  size_of(spec.id_type));
-  }
+  check_winners(spec, arguments);
+}
+
+void check_arguments(const BackwardSpec& spec, const BackwardArguments& arguments) {
+  const ForwardSpec& forward = spec.forward;
+  const Elements count = checked_elements(forward, arguments.forward);
+  check_bags(forward, arguments.forward, count);
+  check_winners(forward, arguments.forward);
+  check_address("output_gradient", arguments.output_gradient, count.output,
+                forward.output_alignment);
+  std::visit(CheckTableGradient{forward, arguments}, spec.table_gradient);
+  if (!spec.weight_gradient_type) return;
+  check_table(forward, arguments.forward, count);
+  check_address("weight_gradient", arguments.weight_gradient, count.ids,
+                size_of(*spec.weight_gradient_type));
 }
 
 void check_arguments(const ForwardSpec& spec, const QuantiseArguments& arguments) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "jitbag/backward.hpp"
 #include "jitbag/error.hpp"
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/kernel.hpp"
@@ -19,6 +20,9 @@ void check_arguments(const ForwardSpec& spec, const ForwardArguments& arguments)
 
 /// The same without the addresses of what is written, for who only reads.
 void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments);
+
+/// The same for backward.
+void check_arguments(const BackwardSpec& spec, const BackwardArguments& arguments);
 
 /// The same for a quantiser.
 void check_arguments(const ForwardSpec& spec, const QuantiseArguments& arguments);

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "jitbag/forward_spec.hpp"
+#include "jitbag/kernel.hpp"
+#include "jitbag/optimizer.hpp"
+
+/// The gradient of an embedding bag.
+///
+/// With g the gradient of a bag's output, a counted id of weight w gives its row
+///   sum: w * g;  mean: w * g / count;  mean_by_weights: w * g / sum(w);
+///   mean_by_length: w * g / mean_length;  mean_by_sqrt: w * g / sqrt(count);
+///   max: the elements of g in whose columns it won;  none: the g of its own row of the output;
+/// and several poolings the sum of theirs. A row's gradient is the sum over all ids that name it,
+/// in float32 or wider, in the order of the ids, rounded once. Padding and bad ids have none.
+namespace jitbag {
+
+/// Added to what is there: gradient[num_rows, dim]. To begin from zero is the caller's choice.
+struct DenseGradient {
+  DataType type = DataType::float32;
+  /// Elements from row to row; 0 means no gap.
+  std::int64_t row_stride = 0;
+  bool operator==(const DenseGradient&) const = default;
+};
+
+/// Only the rows that have a gradient, each once, ascending: their numbers and gradients.
+struct SparseGradient {
+  DataType type = DataType::float32;
+  bool operator==(const SparseGradient&) const = default;
+};
+
+/// An optimizer's step on the rows that have a gradient, which itself is stored nowhere.
+struct AppliedGradient {
+  Optimizer optimizer = Optimizer::sgd;
+  /// For tables of 16 bits: rounds up or down at random, so that the mean is right (Gupta et al.
+  /// 2015). The random numbers are Philox4x32-10's (Salmon et al. 2011) of seed, step, row and
+  /// column: the same on every run.
+  bool stochastic_rounding = false;
+  bool operator==(const AppliedGradient&) const = default;
+};
+
+/// What is made of the table's gradient; std::monostate: nothing.
+using TableGradient = std::variant<std::monostate, DenseGradient, SparseGradient, AppliedGradient>;
+
+/// What to compute: the gradients of `forward`, whose output's gradient has forward.output_type,
+/// output_stride and output_alignment.
+struct BackwardSpec {
+  /// Of a float table where the gradient is applied. With Pooling::max it must have winners. Must
+  /// have no `end`.
+  ForwardSpec forward;
+  TableGradient table_gradient = DenseGradient{};
+  /// The gradient of the weights, where it is asked for.
+  std::optional<DataType> weight_gradient_type = {};
+
+  bool operator==(const BackwardSpec&) const = default;
+};
+
+/// As validated(ForwardSpec), also for what backward adds.
+[[nodiscard]] BackwardSpec validated(BackwardSpec spec);
+
+/// One line that says the whole spec, such as
+/// "gradient=dense:float32 of embedding_bag mean dim=64 ...".
+[[nodiscard]] std::string to_text(const BackwardSpec& spec);
+
+/// How many rows a sparse gradient has.
+struct SparseCount {
+  std::int64_t rows = 0;     ///< that were written
+  std::int64_t missing = 0;  ///< that were left out, the last ones, since `capacity` was too small
+};
+
+/// What backward works on. Those that the spec has no use for are ignored.
+struct BackwardArguments {
+  /// As forward had them. `winners` is read. `output` is not used, and neither is `table` but for
+  /// the gradient of the weights.
+  ForwardArguments forward;
+  const void* output_gradient = nullptr;  ///< as ForwardArguments::output
+  /// Dense: [num_rows, dim], added to. Sparse: [capacity, dim], written.
+  void* table_gradient = nullptr;
+  std::int64_t capacity = 0;      ///< sparse: rows that there is room for
+  void* rows = nullptr;           ///< sparse: [capacity] of the ids' type
+  SparseCount* count = nullptr;   ///< sparse
+  void* updated_table = nullptr;  ///< applied: the table that takes the step
+  float* first_moment = nullptr;  ///< applied: [num_rows, moments_of(...).first]
+  float* second_moment = nullptr;
+  const OptimizerParameters* parameters = nullptr;  ///< applied
+  /// [num_ids], written for every id of a bag: 0 where it is not counted. Ids outside every bag are
+  /// left as they are; where offsets decrease and bags overlap, one of them is written.
+  void* weight_gradient = nullptr;
+};
+
+}  // namespace jitbag

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "host/bags.hpp"
+#include "host/rows.hpp"
+#include "host/uses.hpp"
+#include "jitbag/backward.hpp"
+
+namespace jitbag::host {
+
+/// The gradient of the output, as each use of a row has its share of it. Sums are of type Number.
+template <class Number>
+class OutputGradient {
+ public:
+  /// All three must live as long.
+  OutputGradient(const ForwardSpec& spec, const BackwardArguments& arguments,
+                 const std::vector<CountedIds>& bags)
+      : spec_(spec),
+        bags_(bags),
+        gradient_(arguments.output_gradient, spec.output_type),
+        weights_(arguments.forward.weights, spec.weight_type.value_or(DataType::float32)),
+        winners_(arguments.forward.winners, spec.id_type) {}
+
+  /// Adds what the use gives its row to `sums[dim]`.
+  void add(const Use& use, Number* sums) const {
+    if (use.position == Use::as_largest) return add_won(use, sums);
+    const Number weight =
+        spec_.weight_type ? weights_.template read<Number>(use.position) : Number{1};
+    for (std::size_t p = 0; p < spec_.pooling.size(); ++p) {
+      if (spec_.pooling[p] == Pooling::max) continue;
+      add_scaled(use.unit, p, weight / divisor(spec_.pooling[p], use.unit), sums);
+    }
+  }
+
+  /// Adds the gradient of one pooling, `scale` times, to `sums[dim]`.
+  void add_scaled(std::int64_t unit, std::size_t pooling, Number scale, Number* sums) const {
+    for (std::int64_t column = 0; column < spec_.dim; ++column) {
+      sums[column] += scale * element(unit, pooling, column);
+    }
+  }
+
+  /// What the pooling divides the sum of a bag by, in which something is counted.
+  [[nodiscard]] Number divisor(Pooling pooling, std::int64_t unit) const {
+    switch (pooling) {
+      case Pooling::mean:
+        return static_cast<Number>(counted(unit).count);
+      case Pooling::mean_by_weights:
+        return static_cast<Number>(counted(unit).weight_sum);
+      case Pooling::mean_by_length:
+        return static_cast<Number>(spec_.mean_length);
+      case Pooling::mean_by_sqrt:
+        return std::sqrt(static_cast<Number>(counted(unit).count));
+      default:
+        return 1;
+    }
+  }
+
+ private:
+  [[nodiscard]] const CountedIds& counted(std::int64_t unit) const {
+    return bags_[static_cast<std::size_t>(unit)];
+  }
+
+  [[nodiscard]] Number element(std::int64_t unit, std::size_t pooling, std::int64_t column) const {
+    return gradient_.template read<Number>(unit * spec_.output_stride +
+                                           static_cast<std::int64_t>(pooling) * spec_.dim + column);
+  }
+
+  void add_won(const Use& use, Number* sums) const {
+    std::size_t p = 0;
+    while (spec_.pooling[p] != Pooling::max) ++p;
+    for (std::int64_t column = 0; column < spec_.dim; ++column) {
+      if (winners_[use.unit * spec_.dim + column] == use.row) {
+        sums[column] += element(use.unit, p, column);
+      }
+    }
+  }
+
+  const ForwardSpec& spec_;
+  const std::vector<CountedIds>& bags_;
+  FloatArray gradient_;
+  FloatArray weights_;
+  Integers winners_;
+};
+
+}  // namespace jitbag::host

@@ -1,0 +1,97 @@
+#include "host/uses.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/id_rule.hpp"
+#include "host/rows.hpp"
+
+namespace jitbag::host {
+namespace {
+
+bool is_sum_or_mean(Pooling pooling) {
+  return pooling != Pooling::max && pooling != Pooling::none;
+}
+
+/// Finds the uses, bag by bag.
+class Collector {
+ public:
+  Collector(const ForwardSpec& spec, const ForwardArguments& arguments)
+      : spec_(spec),
+        rule_(spec, arguments.num_rows),
+        bags_(spec, arguments),
+        ids_(arguments.ids, spec.id_type),
+        weights_(arguments.weights, spec.weight_type.value_or(DataType::float32)),
+        winners_(arguments.winners, spec.id_type),
+        adds_(std::any_of(spec.pooling.begin(), spec.pooling.end(), is_sum_or_mean)) {}
+
+  void collect(Uses& uses) {
+    if (spec_.pooling.has(Pooling::none)) return collect_rows(uses);
+    uses.bags.resize(static_cast<std::size_t>(bags_.batch()));
+    for (std::int64_t bag = 0; bag < bags_.batch(); ++bag) {
+      add_bag(bag, uses);
+      if (spec_.winners) add_winners(bag, uses);
+    }
+  }
+
+ private:
+  void collect_rows(Uses& uses) const {
+    const BagRange all = bags_.all();
+    for (std::int64_t position = all.begin; position < all.end; ++position) {
+      const std::int64_t row = ids_[position];
+      if (rule_.is_counted(row)) uses.all.push_back({row, position, position});
+    }
+  }
+
+  void add_bag(std::int64_t bag, Uses& uses) const {
+    CountedIds& counted = uses.bags[static_cast<std::size_t>(bag)];
+    const BagRange range = bags_[bag];
+    for (std::int64_t position = range.begin; position < range.end; ++position) {
+      const std::int64_t row = ids_[position];
+      if (!rule_.is_counted(row)) continue;
+      ++counted.count;
+      if (spec_.weight_type) counted.weight_sum += weights_.read<double>(position);
+      if (adds_) uses.all.push_back({row, bag, position});
+    }
+  }
+
+  /// Each row that won a column once, in any order: a sort by row follows.
+  void add_winners(std::int64_t bag, Uses& uses) {
+    won_.clear();
+    for (std::int64_t column = 0; column < spec_.dim; ++column) {
+      const std::int64_t row = winners_[bag * spec_.dim + column];
+      if (row != -1 && rule_.is_counted(row)) won_.push_back(row);
+    }
+    std::sort(won_.begin(), won_.end());
+    won_.erase(std::unique(won_.begin(), won_.end()), won_.end());
+    for (const std::int64_t row : won_) uses.all.push_back({row, bag, Use::as_largest});
+  }
+
+  const ForwardSpec& spec_;
+  IdRule rule_;
+  Bags bags_;
+  Integers ids_;
+  FloatArray weights_;
+  Integers winners_;
+  bool adds_;
+  std::vector<std::int64_t> won_;
+};
+
+}  // namespace
+
+Uses::Uses(const ForwardSpec& spec, const ForwardArguments& arguments) {
+  Collector(spec, arguments).collect(*this);
+}
+
+UsesByRow::UsesByRow(std::vector<Use> uses) : all(std::move(uses)) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Use& a, const Use& b) { return a.row < b.row; });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > 0 && all[i].row == all[i - 1].row) continue;
+    rows.push_back(all[i].row);
+    begins.push_back(i);
+  }
+  begins.push_back(all.size());
+}
+
+}  // namespace jitbag::host
