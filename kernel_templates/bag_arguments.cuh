@@ -14,6 +14,12 @@ struct BagArguments {
   long long batch;
 };
 
+// What backward reads and writes beside that.
+struct GradientArguments {
+  const void* output_gradient;
+  void* table_gradient;
+};
+
 // One table of a set. Where the set joins ids and offsets, those of its arguments are null.
 struct TableEntry {
   BagArguments arguments;

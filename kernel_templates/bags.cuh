@@ -1,6 +1,10 @@
-// Where the ids of a bag are, and which of them count.
+// Where the ids of a bag are, which of them count, and what the poolings need of them.
 
 constexpr bool keeps_rows = pooling_at(0) == no_pooling;
+constexpr bool needs_sum =
+    has_pooling(sum_pooling) || has_pooling(mean_pooling) || has_pooling(mean_by_weights_pooling) ||
+    has_pooling(mean_by_length_pooling) || has_pooling(mean_by_sqrt_pooling) || keeps_rows;
+constexpr bool needs_weight_sum = has_pooling(mean_by_weights_pooling);
 constexpr bool is_fixed = bag_size >= 0;
 constexpr bool must_check = bad_ids != trust_ids;
 

@@ -225,6 +225,31 @@ inline void store(void* address, const uint32* word) {
   }
 }
 
+// Adds to what is in memory, whoever else adds to it: one float64, or as many float32 as the bytes
+// hold, since sm_90 in one piece.
+template <int bytes>
+inline void add_words_to_memory(float* address, const float* value) {
+  constexpr int piece = __CUDA_ARCH__ >= 900 ? bytes : 4;
+  if constexpr (piece == 16) {
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address),
+                 "f"(value[0]), "f"(value[1]), "f"(value[2]), "f"(value[3])
+                 : "memory");
+  } else if constexpr (piece == 8) {
+    asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};" ::"l"(address), "f"(value[0]),
+                 "f"(value[1])
+                 : "memory");
+  } else {
+#pragma unroll
+    for (int i = 0; i < bytes / 4; ++i) {
+      asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(address + i), "f"(value[i])
+                   : "memory");
+    }
+  }
+}
+inline void add_word_to_memory(double* address, double value) {
+  asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(address), "d"(value) : "memory");
+}
+
 inline bool try_lock(uint32* lock) {
   return atomicCAS(lock, 0u, 1u) == 0u;
 }
@@ -344,6 +369,14 @@ inline void store(void* address, const uint32* word) {
     for (int i = 0; i < bytes / 4; ++i) from.word[i] = word[i];
     *(Loaded<bytes>*)address = from;
   }
+}
+
+template <int bytes>
+inline void add_words_to_memory(float* address, const float* value) {
+  for (int i = 0; i < bytes / 4; ++i) address[i] += value[i];
+}
+inline void add_word_to_memory(double* address, double value) {
+  *address += value;
 }
 
 inline bool try_lock(uint32* lock) {
@@ -557,5 +590,22 @@ inline void store_as(T* address, const Value* value) {
   } else {
 #pragma unroll
     for (int i = 0; i < words; i += bytes / 4) store<bytes>((char*)address + i * 4, word + i);
+  }
+}
+
+// Adds n values to what is in memory, whoever else adds to it, in the widest additions that
+// `alignment` bytes allow. T is float or double.
+template <class T, int n, int alignment, class Value>
+inline void add_to_memory(T* address, const Value* value) {
+  if constexpr (sizeof(T) == 8) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) add_word_to_memory(address + i, (double)value[i]);
+  } else {
+    constexpr int bytes = greatest_common_divisor(greatest_common_divisor(16, alignment), n * 4);
+    float narrow[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) narrow[i] = (float)value[i];
+#pragma unroll
+    for (int i = 0; i < n; i += bytes / 4) add_words_to_memory<bytes>(address + i, narrow + i);
   }
 }

@@ -3,6 +3,7 @@
 #include "bags.cuh"
 #include "report.cuh"
 #include "rows.cuh"
+#include "runs.cuh"
 #include "pools.cuh"
 #include "outputs.cuh"
 #include "pool_bags.cuh"

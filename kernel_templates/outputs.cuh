@@ -59,14 +59,9 @@ inline Value row_sum_of(const Vector& x, const Input& in, const Lane& lane, int 
   return sum;
 }
 
-constexpr int store_alignment = greatest_common_divisor(
-    output_alignment,
-    greatest_common_divisor((int)(output_stride % 16) * (int)sizeof(Output),
-                            num_poolings > 1 ? dim % 16 * (int)sizeof(Output) : 0));
-
 inline void store_vector(Output* to, const Lane& lane, int v, const Value* value) {
   if constexpr (last_vector_is_full) {
-    store_as<Output, elements, store_alignment>(to, value);
+    store_as<Output, elements, output_vector_alignment>(to, value);
   } else {
 #pragma unroll
     for (int e = 0; e < elements; ++e) {

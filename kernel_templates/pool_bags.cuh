@@ -6,25 +6,10 @@
 // Unrolled up to this many ids, a loop above: code size and compile time grow with each.
 constexpr int unroll_limit = 16;
 
-// A run of one length is gathered in full chunks and a rest. At least 1 where there is none, for
-// the branches that are then left out must compile too.
-constexpr int in_flight = run_length == 0               ? 1
-                          : rows_in_flight < run_length ? rows_in_flight
-                                                        : run_length;
-constexpr int chunks = run_length / in_flight;
-constexpr int rest = run_length % in_flight;
-constexpr int rest_or_1 = rest == 0 ? 1 : rest;
-
-constexpr bool gathers_at_once = run_length > 0 && chunks == 1 && rest == 0;
 // Short bags are gathered several at a time.
 constexpr int bags_that_fit = gathers_at_once ? rows_in_flight / in_flight : 1;
 constexpr int bags_in_flight = bags_that_fit < bags_per_group ? bags_that_fit : bags_per_group;
 constexpr bool lanes_meet = bag_lanes > 1 || rows_meet;
-
-inline Run run_of_one_length(const Lane& lane) {
-  const Index begin = lane.row * (Index)bag_length;
-  return {begin + lane.bag_lane * run_length, begin + (Index)bag_length};
-}
 
 // In both loops the ids of the next chunk are on their way while the rows of this one are.
 inline void add_run_of_one_length(Pool& pool, const Input& in, const Lane& lane) {
@@ -74,21 +59,9 @@ inline void finish(Pool& pool, const Input& in, const Lane& lane, int thread, ui
 // The rows of the output from `first` to before `end` that are this block's share.
 inline void pool_bags(const Input& in, Index first, Index end, int tile, uint32* shared) {
   const int thread = (int)threadIdx.x;
-  const int group = thread / group_lanes;
-  const int in_group = thread % group_lanes;
-  const auto lane_of = [&](int i) {
-    Lane lane;
-    lane.row = first + i * groups_per_block + group;
-    lane.tile = tile;
-    lane.row_lane = in_group % lanes_per_row;
-    lane.bag_lane = in_group / lanes_per_row;
-    lane.works =
-        i < bags_per_group && lane.row < end && (block_is_full || group < groups_per_block);
-    if constexpr (keeps_rows && !is_fixed) lane.works &= (int64)lane.row >= first_output_row(in);
-    return lane;
-  };
+  const auto lane_of = [&](int i) { return lane_of_group(in, first, end, tile, thread, i); };
   // Lanes that meet others must stay; of the rest those may leave whose group has nothing to do.
-  if (!lanes_meet && (lane_of(0).row >= end || group >= groups_per_block)) return;
+  if (!lanes_meet && (lane_of(0).row >= end || thread / group_lanes >= groups_per_block)) return;
   if constexpr (gathers_at_once) {
     Ids<in_flight> ids[bags_in_flight];
     const auto load_ids_from = [&](int i) {

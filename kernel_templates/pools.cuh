@@ -1,10 +1,6 @@
 // What a lane has of a bag so far, how a row is added and how the shares of several lanes meet.
 
-constexpr bool needs_sum =
-    has_pooling(sum_pooling) || has_pooling(mean_pooling) || has_pooling(mean_by_weights_pooling) ||
-    has_pooling(mean_by_length_pooling) || has_pooling(mean_by_sqrt_pooling) || keeps_rows;
 constexpr bool needs_max = has_pooling(max_pooling);
-constexpr bool needs_weight_sum = has_pooling(mean_by_weights_pooling);
 constexpr Index no_position = (Index)-1;
 
 struct Pool {

@@ -27,6 +27,12 @@ struct Lane {
   }
 };
 
+// Bytes that divide the address of a vector of the output.
+constexpr int output_vector_alignment = greatest_common_divisor(
+    output_alignment,
+    greatest_common_divisor((int)(output_stride % 16) * (int)sizeof(Output),
+                            num_poolings > 1 ? dim % 16 * (int)sizeof(Output) : 0));
+
 constexpr bool has_scale = scale_place != scale_is_nowhere;
 constexpr int scale_bytes = (int)sizeof(Scale) * (has_bias ? 2 : 1);
 constexpr int scale_alignment =

@@ -8,12 +8,34 @@
 #include "compiler/cubin.hpp"
 #include "compiler_here.hpp"
 #include "jitbag/engine.hpp"
+#include "support/backward_case.hpp"
 #include "support/forward_matrix.hpp"
 #include "support/seed.hpp"
 #include "support/suite_cache.hpp"
 
 namespace jitbag::test {
 namespace {
+
+/// What holds for every kernel by the built-in rule or any other strategy.
+void check_artifact(const Artifact& artifact, const std::string& entry, const Strategy& strategy) {
+  if (suite_is_warm()) CHECK(artifact.origin == KernelOrigin::disk);
+  CHECK(compiler::has_kernel(artifact.cubin, entry));
+  CHECK(artifact.entry == entry);
+  CHECK(artifact.registers > 0);
+  CHECK(artifact.registers * strategy.block_threads <= 65536);
+  CHECK(artifact.shared_bytes <= 48 * 1024);
+  INFO(artifact.log);
+  CHECK(artifact.log.find("warning") == std::string::npos);
+}
+
+void compile_backward_matrix(Engine& engine, const Target& target) {
+  for (const BackwardMatrixKernel& kernel : backward_matrix(seed())) {
+    INFO(describe(kernel, target));
+    const Strategy strategy = strategy_for(kernel, target);
+    check_artifact(engine.artifact(specialise(kernel.spec, strategy, target)),
+                   "embedding_bag_scatter", strategy);
+  }
+}
 
 void compile_matrix(const Target& target) {
   if (!compiler_knows(target)) return;
@@ -24,18 +46,13 @@ void compile_matrix(const Target& target) {
     INFO("kernel " << i << ": " << describe(kernels[i], target));
     const Strategy strategy = strategy_for(kernels[i], target);
     const Artifact artifact = engine.artifact(specialise(kernels[i].spec, strategy, target));
-    if (suite_is_warm()) CHECK(artifact.origin == KernelOrigin::disk);
-    CHECK(compiler::has_kernel(artifact.cubin, "embedding_bag"));
-    CHECK(artifact.entry == "embedding_bag");
-    CHECK(artifact.registers > 0);
-    CHECK(artifact.registers * strategy.block_threads <= 65536);
-    CHECK(artifact.shared_bytes <= 48 * 1024);
-    CHECK(artifact.log.find("warning") == std::string::npos);
+    check_artifact(artifact, "embedding_bag", strategy);
     // A report's lock, taken in a divergent loop, costs a few bytes of stack, used for a bad id
     // alone.
     const int cold_path_spill = kernels[i].spec.bad_ids == BadIds::report ? 64 : 0;
     if (kernels[i].shape == StrategyShape::rule) CHECK(artifact.spill_bytes <= cold_path_spill);
   }
+  compile_backward_matrix(engine, target);
 }
 
 TEST_CASE("NVRTC compiles the kernels of the matrix for sm_75", "[matrix][sm_75]") {

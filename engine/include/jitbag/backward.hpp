@@ -16,7 +16,8 @@
 ///   mean_by_length: w * g / mean_length;  mean_by_sqrt: w * g / sqrt(count);
 ///   max: the elements of g in whose columns it won;  none: the g of its own row of the output;
 /// and several poolings the sum of theirs. A row's gradient is the sum over all ids that name it,
-/// in float32 or wider, in the order of the ids, rounded once. Padding and bad ids have none.
+/// in float32 or wider, rounded once (float32 and float64 that are added to in memory: at each
+/// addition). Padding and bad ids have none.
 namespace jitbag {
 
 /// Added to what is there: gradient[num_rows, dim]. To begin from zero is the caller's choice.
@@ -24,6 +25,8 @@ struct DenseGradient {
   DataType type = DataType::float32;
   /// Elements from row to row; 0 means no gap.
   std::int64_t row_stride = 0;
+  /// Bytes that divide its address, as ForwardSpec::alignment; 0 means the size of an element.
+  std::int64_t alignment = 16;
   bool operator==(const DenseGradient&) const = default;
 };
 
@@ -55,6 +58,8 @@ struct BackwardSpec {
   TableGradient table_gradient = DenseGradient{};
   /// The gradient of the weights, where it is asked for.
   std::optional<DataType> weight_gradient_type = {};
+  /// The same bits on every run. The CPU's always are.
+  bool deterministic = false;
 
   bool operator==(const BackwardSpec&) const = default;
 };
@@ -91,5 +96,35 @@ struct BackwardArguments {
   /// left as they are; where offsets decrease and bags overlap, one of them is written.
   void* weight_gradient = nullptr;
 };
+
+/// Adds a dense gradient on the GPU: one launch, no memory of its own, every id an addition in
+/// memory, in whatever order they arrive.
+class BackwardKernel {
+ public:
+  BackwardKernel(Kernel kernel, const BackwardSpec& spec, const Strategy& strategy,
+                 Reports& reports);
+
+  [[nodiscard]] const BackwardSpec& spec() const noexcept { return spec_; }
+  [[nodiscard]] const Strategy& strategy() const noexcept { return strategy_; }
+  [[nodiscard]] const Artifact& artifact() const noexcept { return kernel_.artifact(); }
+
+  /// As ForwardKernel::launch.
+  void launch(const BackwardArguments& arguments, Stream stream) const;
+
+ private:
+  Kernel kernel_;
+  BackwardSpec spec_;
+  Strategy strategy_;
+  Reports* reports_;
+};
+
+/// The built-in rule for a kernel of the GPU. Throws Error(invalid_argument) for what there is no
+/// kernel for yet: gradients but a dense one of float32 or float64, of the weights, and
+/// deterministic ones.
+[[nodiscard]] Strategy default_strategy(const BackwardSpec& spec, const Target& target,
+                                        std::optional<std::int64_t> expected_batch = {});
+
+/// Throws Error(invalid_argument) that says which field cannot work for this spec and target.
+void validate(const Strategy& strategy, const BackwardSpec& spec, const Target& target);
 
 }  // namespace jitbag

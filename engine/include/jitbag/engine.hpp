@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jitbag/artifact.hpp"
+#include "jitbag/backward.hpp"
 #include "jitbag/cache/cache.hpp"
 #include "jitbag/cache/explain.hpp"
 #include "jitbag/kernel.hpp"
@@ -25,7 +26,7 @@ struct EngineOptions {
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
 
-/// How a forward kernel is chosen, beyond its spec.
+/// How a forward or backward kernel is chosen, beyond its spec.
 struct ForwardChoice {
   std::optional<Strategy> strategy = {};            ///< unset: the built-in rule
   std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
@@ -58,6 +59,12 @@ class Engine {
   /// The kernel for a set of tables, in the same way. Its lookup compares whole specs: keep the
   /// reference rather than ask again.
   [[nodiscard]] const TablesKernel& tables(const TablesSpec& spec, const TablesChoice& choice = {});
+
+  /// The kernel for a gradient, in the same way; keep the reference, since its lookup compares
+  /// whole specs. Throws Error(invalid_argument) for one that there is no kernel for yet
+  /// (default_strategy).
+  [[nodiscard]] const BackwardKernel& backward(const BackwardSpec& spec,
+                                               const ForwardChoice& choice = {});
 
   /// What makes quantised tables of the spec's layout on the GPU.
   [[nodiscard]] const Quantiser& quantiser(const ForwardSpec& spec);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "jitbag/backward.hpp"
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/strategy.hpp"
 #include "jitbag/tables.hpp"
@@ -43,6 +44,8 @@ struct Specialisation {
 
 /// Codegen: pure functions, no CUDA, no files. Throw Error(invalid_argument).
 [[nodiscard]] Specialisation specialise(const ForwardSpec& spec, const Strategy& strategy,
+                                        const Target& target);
+[[nodiscard]] Specialisation specialise(const BackwardSpec& spec, const Strategy& strategy,
                                         const Target& target);
 /// Strategies one for each table, all with the same block_threads and launch mode.
 [[nodiscard]] Specialisation specialise(const TablesSpec& spec,

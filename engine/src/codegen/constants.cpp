@@ -116,23 +116,6 @@ std::string returned(std::string_view file, std::string_view expression) {
                      own_lines_again);
 }
 
-std::string end(const FusedEnd& end) {
-  return fmt::format(
-      R"(constexpr bool has_row_sum = {has_row_sum};
-inline Value end_row_sum(Value x, int column, long long bag, int count, int pooling,
-                         const float* parameters) {{
-{row_sum}}}
-inline Value end_element(Value x, int column, long long bag, int count, int pooling,
-                         const float* parameters, Value row_sum) {{
-{element}}}
-)",
-      fmt::arg("has_row_sum", !end.row_sum.empty()),
-      fmt::arg("row_sum",
-               end.row_sum.empty() ? "  return 0;\n" : returned("end.row_sum", end.row_sum)),
-      fmt::arg("element",
-               end.element.empty() ? "  return x;\n" : returned("end.element", end.element)));
-}
-
 std::string shape(const Strategy& strategy) {
   return fmt::format(
       R"(constexpr int vector_bytes = {vector_bytes};
@@ -187,10 +170,27 @@ constexpr bool has_bias = {has_bias};
       fmt::arg("has_bias", spec.row_scale.has_bias));
 }
 
+std::string end_constants(const FusedEnd& end) {
+  return fmt::format(
+      R"(constexpr bool has_row_sum = {has_row_sum};
+inline Value end_row_sum(Value x, int column, long long bag, int count, int pooling,
+                         const float* parameters) {{
+{row_sum}}}
+inline Value end_element(Value x, int column, long long bag, int count, int pooling,
+                         const float* parameters, Value row_sum) {{
+{element}}}
+)",
+      fmt::arg("has_row_sum", !end.row_sum.empty()),
+      fmt::arg("row_sum",
+               end.row_sum.empty() ? "  return 0;\n" : returned("end.row_sum", end.row_sum)),
+      fmt::arg("element",
+               end.element.empty() ? "  return x;\n" : returned("end.element", end.element)));
+}
+
 std::string constants(const ForwardSpec& spec, const Strategy& strategy) {
   return types(spec) + '\n' + row_layout(spec) +
          fmt::format("constexpr int table_alignment = {};\n\n", spec.alignment) + bags(spec) +
-         '\n' + poolings(spec) + end(spec.end) + '\n' + shape(strategy);
+         '\n' + poolings(spec) + '\n' + shape(strategy);
 }
 
 }  // namespace jitbag::codegen

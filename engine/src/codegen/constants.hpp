@@ -16,7 +16,11 @@ namespace jitbag::codegen {
 /// The constants that say where the parts of a table's rows are.
 [[nodiscard]] std::string row_layout(const ForwardSpec& validated_spec);
 
-/// The constants of a validated spec and a strategy: all that the templates leave open.
+/// The constants of a validated spec, but for its end, and a strategy: all that the templates leave
+/// open.
 [[nodiscard]] std::string constants(const ForwardSpec& spec, const Strategy& strategy);
+
+/// What forward does at its end.
+[[nodiscard]] std::string end_constants(const FusedEnd& end);
 
 }  // namespace jitbag::codegen

@@ -11,10 +11,11 @@ Specialisation specialise(const ForwardSpec& raw, const Strategy& strategy, cons
   const ForwardSpec spec = validated(raw);
   validate(strategy, spec, target);
   const std::string name = "embedding_bag_forward.cu";
-  const std::string source = fmt::format(
-      "// {}\n// {}\n// {}\n\n{}{}{}\n{}", to_text(spec), to_text(strategy), to_text(target),
-      codegen::declarations() + "\n", codegen::constants(spec, strategy),
-      codegen::launch_mode(strategy.launch_mode), codegen::template_text(name));
+  const std::string source =
+      fmt::format("// {}\n// {}\n// {}\n\n{}{}{}\n{}", to_text(spec), to_text(strategy),
+                  to_text(target), codegen::declarations() + "\n",
+                  codegen::constants(spec, strategy) + codegen::end_constants(spec.end),
+                  codegen::launch_mode(strategy.launch_mode), codegen::template_text(name));
   return {.name = name,
           .source = codegen::with_line_numbers(source, name),
           .entry = "embedding_bag",

@@ -48,7 +48,8 @@ constexpr bool outputs_are_side_by_side = {side_by_side};
 )",
       fmt::arg("spec", to_text(kind.spec)), fmt::arg("strategy", to_text(kind.strategy)),
       fmt::arg("number", number),
-      fmt::arg("constants", codegen::constants(kind.spec, kind.strategy)),
+      fmt::arg("constants", codegen::constants(kind.spec, kind.strategy) +
+                                codegen::end_constants(kind.spec.end)),
       fmt::arg("joined", spec.bags == TablesSpec::Bags::joined),
       fmt::arg("side_by_side", spec.outputs == TablesSpec::Outputs::side_by_side),
       fmt::arg("body", codegen::template_text("embedding_bag.cuh") +

@@ -112,6 +112,15 @@ struct Engine::State {
     return {load(specialisation, codegen_ms), spec, strategy, reports};
   }
 
+  BackwardKernel make(const BackwardSpec& spec, const Strategy& strategy, const Target& target) {
+    if (spec.forward.bad_ids == BadIds::report) static_cast<void>(reports.of_current_context());
+    const auto start = Clock::now();
+    const Specialisation specialisation = specialise(spec, strategy, target);
+    const double codegen_ms =
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return {load(specialisation, codegen_ms), spec, strategy, reports};
+  }
+
   TablesKernel make(const TablesSpec& spec, const std::vector<Strategy>& strategies,
                     std::optional<std::int64_t> expected_batch, const Target& target) {
     static_cast<void>(reports.of_current_context());
@@ -127,6 +136,7 @@ struct Engine::State {
   KernelMap<ForwardRequest, ForwardKernel, ForwardRequestHash> forward_kernels;
   // By what decides a kernel: spec, strategy and target, as text.
   MadeOnce<std::array<std::string, 3>, ForwardKernel> made_forward;
+  MadeOnce<std::array<std::string, 3>, BackwardKernel> made_backward;
   MadeOnce<std::vector<std::string>, TablesKernel> made_tables;
   // By spec and target, as text.
   MadeOnce<std::array<std::string, 2>, Quantiser> made_quantisers;
@@ -150,6 +160,16 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
                                [&] { return state_->make(spec, strategy, request.target); });
   state_->forward_kernels.insert(request, &kernel);
   return kernel;
+}
+
+const BackwardKernel& Engine::backward(const BackwardSpec& raw, const ForwardChoice& choice) {
+  const Target target = current_target();
+  const BackwardSpec spec = validated(raw);
+  const int bits = batch_bits(choice.expected_batch);
+  const Strategy strategy =
+      choice.strategy ? *choice.strategy : default_strategy(spec, target, smallest_batch(bits));
+  return state_->made_backward.get({to_text(spec), to_text(strategy), to_text(target)},
+                                   [&] { return state_->make(spec, strategy, target); });
 }
 
 const TablesKernel& Engine::tables(const TablesSpec& raw, const TablesChoice& choice) {

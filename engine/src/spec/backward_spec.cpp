@@ -4,6 +4,7 @@
 #include <array>
 
 #include "jitbag/backward.hpp"
+#include "spec/alignment.hpp"
 #include "spec/refuse.hpp"
 
 namespace jitbag {
@@ -75,7 +76,8 @@ void check_weight_gradient(const BackwardSpec& spec) {
 struct Text {
   std::string operator()(std::monostate) const { return "none"; }
   std::string operator()(const DenseGradient& dense) const {
-    return fmt::format("dense:{}:{}", name(dense.type), dense.row_stride);
+    return fmt::format("dense:{} gradient_stride={} gradient_alignment={}", name(dense.type),
+                       dense.row_stride, dense.alignment);
   }
   std::string operator()(const SparseGradient& sparse) const {
     return fmt::format("sparse:{}", name(sparse.type));
@@ -151,6 +153,7 @@ std::string to_text(const BackwardSpec& spec) {
   if (spec.weight_gradient_type) {
     text += fmt::format(" weight_gradient={}", name(*spec.weight_gradient_type));
   }
+  if (spec.deterministic) text += " deterministic";
   return fmt::format("{} of {}", text, to_text(spec.forward));
 }
 

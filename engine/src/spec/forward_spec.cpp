@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "jitbag/error.hpp"
+#include "spec/alignment.hpp"
 #include "spec/refuse.hpp"
 
 namespace jitbag {
@@ -19,9 +20,6 @@ namespace {
 constexpr std::int64_t row_bits_limit = std::int64_t{1} << 33;
 constexpr std::int64_t bag_limit = std::int64_t{1} << 30;
 constexpr std::int64_t stride_limit = std::int64_t{1} << 31;
-
-/// The widest vector that a kernel loads.
-constexpr std::int64_t widest_alignment = 16;
 
 template <class Enumeration>
 void check_enumerator(std::string_view field, Enumeration value, Enumeration last) {
@@ -185,17 +183,6 @@ void fill_strides(ForwardSpec& spec) {
         "less than 2^31, or 0 for that.",
         spec.output_stride, width);
   }
-}
-
-/// The alignment, cut to the widest there is a use for; `otherwise` where it is 0.
-std::int64_t alignment_of(std::string_view field, std::int64_t alignment, std::int64_t otherwise,
-                          std::int64_t element, std::string_view type) {
-  if (alignment == 0) alignment = std::max(otherwise, element);
-  if (alignment < element || !std::has_single_bit(static_cast<std::uint64_t>(alignment))) {
-    refuse("{} is {}; it must be a power of two and at least {}, the size of a {} element.", field,
-           alignment, element, type);
-  }
-  return std::min(alignment, widest_alignment);
 }
 
 void fill_alignments(ForwardSpec& spec) {

@@ -1,0 +1,29 @@
+// Embedding bag, backward: gradient[id] += what the gradient of the bag's output gives the rows of
+// the ids that count, in the order in which the additions happen to arrive.
+
+// clang-format off
+#include "bad_input_report.cuh"
+#include "bag_arguments.cuh"
+#include "device.cuh"
+#include "bags.cuh"
+#include "report.cuh"
+#include "rows.cuh"
+#include "runs.cuh"
+#include "scatter_gradient.cuh"
+// clang-format on
+
+constexpr int tiles =
+    vectors_per_row == 0 ? 1 : (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
+constexpr int rows_per_block = groups_per_block * bags_per_group;
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+    embedding_bag_scatter(BagArguments arguments, GradientArguments gradient_arguments,
+                          int64 first_block, BadInputReport* report) {
+  if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();
+  const Input in = input_of(arguments, report, -1);
+  const Gradients gradients = {(const Output*)gradient_arguments.output_gradient,
+                               (char*)gradient_arguments.table_gradient};
+  const Index block = (Index)first_block + (Index)blockIdx.x;
+  scatter_bags(in, gradients, block / tiles * rows_per_block, (Index)end_of_output_rows(in),
+               (int)(block % tiles));
+}

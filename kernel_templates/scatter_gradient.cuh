@@ -1,0 +1,247 @@
+// One block's work: a group of lanes_per_row * bag_lanes lanes adds what a bag's gradient gives to
+// the rows of its counted ids, each lane the vectors of its own columns. Rows are never read: an
+// addition leaves for the L2 cache and nobody waits for it, so that what binds is how many of them
+// it takes.
+
+// Whether ids are looked at twice: a divisor must be known before the first addition.
+constexpr bool needs_count = has_pooling(mean_pooling) || has_pooling(mean_by_sqrt_pooling);
+constexpr bool counts_first = needs_count || needs_weight_sum;
+constexpr bool lanes_meet = bag_lanes > 1 && counts_first;
+
+struct Gradients {
+  const Output* output;
+  char* table;
+};
+
+struct Counted {
+  int count;
+  Value weight_sum;
+  bool met_bad_input;
+};
+
+constexpr int share_bytes = elements * (int)sizeof(Output);
+
+// The lane's columns of the output's gradient, of each pooling.
+struct OutputGradient {
+  Loaded<share_bytes> vector[num_poolings][vectors_per_lane];
+};
+
+inline OutputGradient load_output_gradient(const Gradients& gradients, const Lane& lane) {
+  OutputGradient gradient;
+  const Output* const of_bag = gradients.output + (int64)lane.row * output_stride;
+#pragma unroll
+  for (int p = 0; p < num_poolings; ++p) {
+#pragma unroll
+    for (int v = 0; v < vectors_per_lane; ++v) {
+      gradient.vector[p][v] = load_aligned_if<share_bytes, output_vector_alignment>(
+          lane.works && lane.has_vector(v), of_bag + p * dim + lane.vector(v) * elements);
+    }
+  }
+  return gradient;
+}
+
+// What each counted id of the bag gives its row, before its own weight.
+struct Share {
+  Value value[vectors_per_lane][elements];
+};
+
+inline Value passed_on(int pooling, const Counted& counted) {
+  switch (pooling) {
+    case mean_pooling:
+      return reciprocal((Value)counted.count);
+    case mean_by_sqrt_pooling:
+      return (Value)1 / square_root((Value)counted.count);
+    case mean_by_length_pooling:
+      return (Value)1 / (Value)mean_length;
+    case mean_by_weights_pooling:
+      return (Value)1 / counted.weight_sum;
+    default:
+      return 1;
+  }
+}
+
+inline Share share_of(const OutputGradient& gradient, const Counted& counted) {
+  Share share = {};
+#pragma unroll
+  for (int p = 0; p < num_poolings; ++p) {
+    if (pooling_at(p) == max_pooling) continue;
+    const Value scale = passed_on(pooling_at(p), counted);
+#pragma unroll
+    for (int v = 0; v < vectors_per_lane; ++v) {
+#pragma unroll
+      for (int e = 0; e < elements; ++e) {
+        share.value[v][e] += scale * (Value)element<Output>(gradient.vector[p][v].word, e);
+      }
+    }
+  }
+  return share;
+}
+
+// Calls `visit` with the row, the weight and whether it counts, of n ids; tells if one is bad.
+template <int n, class Visit>
+inline bool visit_ids(const Input& in, Index position, const Ids<n>& ids, Visit visit) {
+  bool any_is_bad = false;
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const bool is_padding = has_padding && ids.id[i] == (Id)padding_id;
+    const bool is_bad = must_check && !is_padding && !is_in_table(ids.id[i], in.num_rows);
+    const bool counts = ids.present[i] && !is_padding && !is_bad;
+    Value weight = 1;
+    if constexpr (has_weights) {
+      const auto loaded = load_if<(int)sizeof(Weight)>(counts, in.weights + position + i * id_step);
+      weight = (Value)element<Weight>(loaded.word, 0);
+    }
+    visit(ids.id[i], weight, counts);
+    any_is_bad |= ids.present[i] && is_bad;
+  }
+  return any_is_bad;
+}
+
+inline Ids<rest_or_1> load_rest(const Input& in, const Run& run) {
+  return load_ids<rest_or_1>(in, run, true);
+}
+
+template <class Visit>
+inline bool visit_run_of_one_length(const Input& in, const Lane& lane, Visit visit) {
+  bool any_is_bad = false;
+  if constexpr (run_length > 0) {
+    Run run = run_of_one_length(lane);
+#pragma unroll 1
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      const Ids<in_flight> ids = load_ids<in_flight>(in, run, true);
+      any_is_bad |= visit_ids<in_flight>(in, run.position, ids, visit);
+      run.position += in_flight;
+    }
+    if constexpr (rest > 0) {
+      const Ids<rest_or_1> ids = load_rest(in, run);
+      any_is_bad |= visit_ids<rest_or_1>(in, run.position, ids, visit);
+    }
+  }
+  return any_is_bad;
+}
+
+template <class Visit>
+inline bool visit_csr_run(const Input& in, const Lane& lane, Visit visit) {
+  const int64 begin = raw_begin_of(in, (int64)lane.row);
+  const int64 end = raw_end_of(in, (int64)lane.row);
+  bool is_bad = is_bad_bag(in, begin, end);
+  Run run = {(Index)within_ids(in, begin) + lane.bag_lane, (Index)within_ids(in, end)};
+#pragma unroll 1
+  while (run.position < run.end) {
+    const Ids<rows_in_flight> ids = load_ids<rows_in_flight>(in, run, true);
+    is_bad |= visit_ids<rows_in_flight>(in, run.position, ids, visit);
+    run.position += rows_in_flight * id_step;
+  }
+  return is_bad;
+}
+
+// Calls `visit` for the lane's share of the bag's ids; tells if there is bad input among them.
+template <class Visit>
+inline bool visit_run(const Input& in, const Lane& lane, Visit visit) {
+  if (!lane.works) return false;
+  if constexpr (has_runs_of_one_length) {
+    return visit_run_of_one_length(in, lane, visit);
+  } else {
+    return visit_csr_run(in, lane, visit);
+  }
+}
+
+// Adds up what the lanes over the bag have counted; afterwards each has the whole.
+inline void merge_counted(Counted& counted) {
+#pragma unroll
+  for (int mask = lanes_per_row; mask < group_lanes; mask *= 2) {
+    counted.count += shuffle_xor(counted.count, mask);
+    if constexpr (needs_weight_sum) counted.weight_sum += shuffle_xor(counted.weight_sum, mask);
+  }
+}
+
+inline uint64 row_of(const Gradients& gradients, Id row) {
+  return row_address(gradients.table, row) + codes_offset;
+}
+
+inline void add_to_row(const Gradients& gradients, const Lane& lane, Id row, Value weight,
+                       const Share& share) {
+#pragma unroll
+  for (int v = 0; v < vectors_per_lane; ++v) {
+    if (!lane.has_vector(v)) continue;
+    Value value[elements];
+#pragma unroll
+    for (int e = 0; e < elements; ++e) value[e] = weight * share.value[v][e];
+    const uint64 address = row_of(gradients, row) + lane.vector(v) * vector_bytes;
+    add_to_memory<Table, elements, vector_bytes>((Table*)address, value);
+  }
+}
+
+// Of a maximum each element has gone to one row.
+inline void add_to_winners(const Input& in, const Gradients& gradients, const Lane& lane,
+                           const OutputGradient& gradient) {
+#pragma unroll
+  for (int p = 0; p < num_poolings; ++p) {
+    if (pooling_at(p) != max_pooling) continue;
+#pragma unroll
+    for (int v = 0; v < vectors_per_lane; ++v) {
+      if (!lane.has_vector(v)) continue;
+#pragma unroll
+      for (int e = 0; e < elements; ++e) {
+        const int column = lane.vector(v) * elements + e;
+        const Id winner = in.winners[(int64)lane.row * dim + column];
+        if (winner == (Id)-1 || (must_check && !is_in_table(winner, in.num_rows))) continue;
+        const Value value = (Value)element<Output>(gradient.vector[p][v].word, e);
+        const uint64 address = row_of(gradients, winner) + column * (int)sizeof(Table);
+        add_to_memory<Table, 1, (int)sizeof(Table)>((Table*)address, &value);
+      }
+    }
+  }
+}
+
+// `visit_all` calls a visitor for each of the lane's ids.
+template <class VisitAll>
+inline void scatter_bag(const Input& in, const Gradients& gradients, const Lane& lane,
+                        const OutputGradient& gradient, VisitAll visit_all) {
+  Counted counted = {};
+  if constexpr (counts_first) {
+    visit_all([&](Id, Value weight, bool counts) {
+      counted.count += counts ? 1 : 0;
+      counted.weight_sum += counts ? weight : (Value)0;
+    });
+    if constexpr (lanes_meet) merge_counted(counted);
+  }
+  bool met_bad_input = false;
+  if constexpr (needs_sum) {
+    const Share share = share_of(gradient, counted);
+    met_bad_input = visit_all([&](Id row, Value weight, bool counts) {
+      if (counts) add_to_row(gradients, lane, row, weight, share);
+    });
+  } else if constexpr (bad_ids == report_ids) {
+    met_bad_input = visit_all([](Id, Value, bool) {});
+  }
+  if constexpr (has_winners) {
+    if (lane.works && lane.bag_lane == 0) add_to_winners(in, gradients, lane, gradient);
+  }
+  if (bad_ids == report_ids && met_bad_input && lane.row_lane == 0 && lane.tile == 0) {
+    report_row(in, (int64)lane.row);
+  }
+}
+
+// The rows of the output from `first` to before `end` that are this block's share.
+inline void scatter_bags(const Input& in, const Gradients& gradients, Index first, Index end,
+                         int tile) {
+  const int thread = (int)threadIdx.x;
+#pragma unroll 1
+  for (int i = 0; i < bags_per_group; ++i) {
+    const Lane lane = lane_of_group(in, first, end, tile, thread, i);
+    // Lanes that meet others must stay.
+    if (!lanes_meet && !lane.works) continue;
+    if constexpr (gathers_at_once) {
+      const Index position = run_of_one_length(lane).position;
+      const Ids<in_flight> ids = load_ids<in_flight>(in, run_of_one_length(lane), lane.works);
+      const OutputGradient gradient = load_output_gradient(gradients, lane);
+      scatter_bag(in, gradients, lane, gradient,
+                  [&](auto visit) { return visit_ids<in_flight>(in, position, ids, visit); });
+    } else {
+      const OutputGradient gradient = load_output_gradient(gradients, lane);
+      scatter_bag(in, gradients, lane, gradient,
+                  [&](auto visit) { return visit_run(in, lane, visit); });
+    }
+  }
+}
