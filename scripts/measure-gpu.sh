@@ -58,6 +58,7 @@ part_times() {
   measure engine_times "$build/bench/bench_engine_times"
   measure bad_input_cost "$build/bench/bench_bad_input_cost"
   measure quantised_tables "$build/bench/bench_quantised_tables"
+  measure training_step "$build/bench/bench_training_step"
   measure dlrm_dcnv2 "$build/tools/jitbag" bench --tables dlrm_dcnv2 --batch 65536 --dtype float16 \
     --backends jit,jit_alone --json
   measure seed_sweep "$build/tools/jitbag" bench --operator embedding_bag_mean --batch 8192 \

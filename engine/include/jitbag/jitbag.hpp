@@ -2,6 +2,7 @@
 
 /// The whole public interface of jitbag.
 #include "jitbag/artifact.hpp"
+#include "jitbag/backward.hpp"
 #include "jitbag/compiler.hpp"
 #include "jitbag/device.hpp"
 #include "jitbag/engine.hpp"
@@ -9,6 +10,7 @@
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/host.hpp"
 #include "jitbag/kernel.hpp"
+#include "jitbag/optimizer.hpp"
 #include "jitbag/poolings.hpp"
 #include "jitbag/quantise.hpp"
 #include "jitbag/row_scale.hpp"

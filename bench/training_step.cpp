@@ -1,0 +1,92 @@
+// A training step with a dense float32 gradient, as JSON: device time of zeroing the gradient, of
+// forward, of backward, and of the three together, over that of zeroing alone.
+#include <cstdio>
+
+#include "device_data.hpp"
+#include "race.hpp"
+
+namespace {
+
+using namespace jitbag;
+
+struct Shape {
+  std::int64_t batch, bag_size, dim, rows;
+  double padding;
+  bench::Effort effort;
+};
+
+nlohmann::json times(Engine& engine, const Shape& shape) {
+  const ForwardSpec spec = {.dim = shape.dim,
+                            .bags = FixedBags{shape.bag_size},
+                            .id_type = IntegerType::int32,
+                            .padding_id = 0,
+                            .addressing = Addressing::bits32};
+  // Halves in pairs are float32 numbers as well.
+  const device::Buffer table = bench::random_halves(engine, shape.rows * shape.dim * 2, 1);
+  const device::Buffer gradient(static_cast<std::size_t>(shape.rows * shape.dim * 4));
+  const device::Buffer output_gradient =
+      bench::random_halves(engine, shape.batch * shape.dim * 2, 2);
+  std::vector<device::Buffer> ids;
+  std::vector<device::Buffer> outputs;
+  for (std::size_t set = 0; set < shape.effort.sets; ++set) {
+    ids.push_back(bench::random_ids(engine, shape.batch * shape.bag_size, shape.rows, shape.padding,
+                                    static_cast<std::int64_t>(set) + 3));
+    outputs.emplace_back(static_cast<std::size_t>(shape.batch * shape.dim * 4));
+  }
+  const ForwardChoice choice = {.expected_batch = shape.batch};
+  const ForwardKernel& forward = engine.forward(spec, choice);
+  const BackwardKernel& backward = engine.backward({.forward = spec}, choice);
+
+  const auto clear = [&](std::size_t, Stream stream) {
+    device::fill_bytes(gradient.data(), 0, gradient.size(), stream);
+  };
+  const auto arguments = [&](std::size_t set) {
+    return ForwardArguments{.table = table.data(),
+                            .num_rows = shape.rows,
+                            .ids = ids[set].data(),
+                            .output = outputs[set].data(),
+                            .batch = shape.batch};
+  };
+  const auto pool = [&](std::size_t set, Stream stream) { forward.launch(arguments(set), stream); };
+  const auto scatter = [&](std::size_t set, Stream stream) {
+    backward.launch({.forward = arguments(set),
+                     .output_gradient = output_gradient.data(),
+                     .table_gradient = gradient.data()},
+                    stream);
+  };
+  const auto step = [&](std::size_t set, Stream stream) {
+    clear(set, stream);
+    pool(set, stream);
+    scatter(set, stream);
+  };
+  nlohmann::json result = bench::race(
+      {{"zero", clear}, {"forward", pool}, {"backward", scatter}, {"step", step}}, shape.effort);
+  result["shape"] = {{"batch", shape.batch},
+                     {"bag_size", shape.bag_size},
+                     {"dim", shape.dim},
+                     {"rows", shape.rows},
+                     {"padding", shape.padding}};
+  result["strategy"] = to_text(backward.strategy());
+  return result;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    const device::Context context(0);
+    Engine engine;
+    nlohmann::json report = nlohmann::json::array();
+    for (const std::int64_t dim : {32, 64, 128}) {
+      for (const std::int64_t bag_size : {1, 2, 4, 8}) {
+        report.push_back(times(engine, {8192, bag_size, dim, 1'000'000, 0.25, {30, 3, 31}}));
+      }
+    }
+    report.push_back(times(engine, {65536, 16, 128, 1'000'000, 0, {4, 3, 31}}));
+    std::printf("%s\n", report.dump(1).c_str());
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
