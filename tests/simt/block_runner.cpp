@@ -86,6 +86,8 @@ std::string BlockRunner::run(int threads, const std::function<void(int)>& before
   problem_.clear();
   lanes_.clear();
   lanes_.resize(static_cast<std::size_t>(threads));
+  warps_.assign(static_cast<std::size_t>(threads / warp_lanes + 1), Warp{});
+  at_barrier_ = 0;
   for (int lane = 0; lane < threads; ++lane) {
     lanes_[lane].suspended = make_fiber(lane, body);
     ready_.push_back(lane);
@@ -124,6 +126,8 @@ void BlockRunner::make_ready(int lane) {
 /// After a failure nobody waits any more, so that every fiber comes to its end.
 void BlockRunner::give_up(const std::string& sentence) {
   if (problem_.empty()) problem_ = sentence;
+  std::fill(warps_.begin(), warps_.end(), Warp{});
+  at_barrier_ = 0;
   for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) {
     const Lane::State state = lanes_[lane].state;
     if (state == Lane::State::at_shuffle || state == Lane::State::at_barrier) make_ready(lane);
@@ -131,23 +135,21 @@ void BlockRunner::give_up(const std::string& sentence) {
 }
 
 void BlockRunner::arrive_at_shuffle() {
+  Warp& warp = warps_[static_cast<std::size_t>(current_ / warp_lanes)];
+  if (warp.waiting == 0) warp.first_waiting = current_;
+  // Those who wait already are at the same shuffle, so that one of them stands for all.
   const Lane& arrived = lanes_[current_];
-  const int first = current_ / warp_lanes * warp_lanes;
-  const int end = std::min(first + warp_lanes, static_cast<int>(lanes_.size()));
-  int waiting = 0;
-  for (int lane = first; lane < end; ++lane) {
-    const Lane& other = lanes_[lane];
-    if (other.state != Lane::State::at_shuffle) continue;
-    ++waiting;
-    if (other.mask != arrived.mask || other.shuffles != arrived.shuffles) {
-      give_up(
-          fmt::format("Divergent shuffle: thread {} is at its shuffle {} with mask {}, thread {} "
-                      "of the same warp at its shuffle {} with mask {}.",
-                      current_, arrived.shuffles, arrived.mask, lane, other.shuffles, other.mask));
-      return;
-    }
+  const Lane& other = lanes_[warp.first_waiting];
+  if (other.mask != arrived.mask || other.shuffles != arrived.shuffles) {
+    give_up(fmt::format(
+        "Divergent shuffle: thread {} is at its shuffle {} with mask {}, thread {} "
+        "of the same warp at its shuffle {} with mask {}.",
+        current_, arrived.shuffles, arrived.mask, warp.first_waiting, other.shuffles, other.mask));
+    return;
   }
-  if (waiting == warp_lanes) exchange(first, arrived.mask);
+  if (++warp.waiting < warp_lanes) return;
+  warp.waiting = 0;
+  exchange(current_ / warp_lanes * warp_lanes, arrived.mask);
 }
 
 void BlockRunner::exchange(int first_lane, int mask) {
@@ -160,7 +162,8 @@ void BlockRunner::exchange(int first_lane, int mask) {
 }
 
 void BlockRunner::arrive_at_barrier() {
-  if (count(Lane::State::at_barrier) != static_cast<int>(lanes_.size())) return;
+  if (++at_barrier_ < static_cast<int>(lanes_.size())) return;
+  at_barrier_ = 0;
   for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) make_ready(lane);
 }
 

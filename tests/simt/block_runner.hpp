@@ -40,6 +40,12 @@ class BlockRunner {
     void* fake_stack = nullptr;
   };
 
+  /// The threads of a warp that wait at a shuffle.
+  struct Warp {
+    int waiting = 0;
+    int first_waiting = 0;
+  };
+
   [[nodiscard]] boost::context::fiber make_fiber(int lane, const std::function<void()>& body);
   void resume(int lane);
   void suspend();
@@ -53,6 +59,8 @@ class BlockRunner {
   std::mt19937_64 random_;
   FiberStacks stacks_;
   std::vector<Lane> lanes_;
+  std::vector<Warp> warps_;
+  int at_barrier_ = 0;
   std::vector<int> ready_;
   int current_ = 0;
   boost::context::fiber scheduler_;
