@@ -1,5 +1,6 @@
 // A training step with a dense float32 gradient, as JSON: device time of zeroing the gradient, of
-// forward, of backward, and of the three together, over that of zeroing alone.
+// forward, of backward, of the three together, and of a step whose gradient is kept and cleared
+// row by row, over that of zeroing alone.
 #include <cstdio>
 
 #include "device_data.hpp"
@@ -37,6 +38,9 @@ nlohmann::json times(Engine& engine, const Shape& shape) {
   const ForwardKernel& forward = engine.forward(spec, choice);
   const BackwardKernel& backward = engine.backward({.forward = spec}, choice);
 
+  const BackwardKernel& clearing =
+      engine.backward({.forward = spec, .table_gradient = ClearedGradient{}}, choice);
+
   const auto clear = [&](std::size_t, Stream stream) {
     device::fill_bytes(gradient.data(), 0, gradient.size(), stream);
   };
@@ -59,8 +63,21 @@ nlohmann::json times(Engine& engine, const Shape& shape) {
     pool(set, stream);
     scatter(set, stream);
   };
-  nlohmann::json result = bench::race(
-      {{"zero", clear}, {"forward", pool}, {"backward", scatter}, {"step", step}}, shape.effort);
+  const auto clear_rows = [&](std::size_t set, Stream stream) {
+    clearing.launch({.forward = arguments(set), .table_gradient = gradient.data()}, stream);
+  };
+  const auto step_with_kept_gradient = [&](std::size_t set, Stream stream) {
+    pool(set, stream);
+    scatter(set, stream);
+    clear_rows(set, stream);
+  };
+  nlohmann::json result = bench::race({{"zero", clear},
+                                       {"forward", pool},
+                                       {"backward", scatter},
+                                       {"clear_rows", clear_rows},
+                                       {"step", step},
+                                       {"step_with_kept_gradient", step_with_kept_gradient}},
+                                      shape.effort);
   result["shape"] = {{"batch", shape.batch},
                      {"bag_size", shape.bag_size},
                      {"dim", shape.dim},

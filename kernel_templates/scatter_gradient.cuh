@@ -1,11 +1,11 @@
 // One block's work: a group of lanes_per_row * bag_lanes lanes adds what a bag's gradient gives to
-// the rows of its counted ids, each lane the vectors of its own columns. Rows are never read: an
-// addition leaves for the L2 cache and nobody waits for it, so that what binds is how many of them
-// it takes.
+// the rows of its counted ids (or clears those rows), each lane the vectors of its own columns.
+// Rows are never read: an addition leaves for the L2 cache and nobody waits for it, so that what
+// binds is how many of them it takes.
 
 // Whether ids are looked at twice: a divisor must be known before the first addition.
 constexpr bool needs_count = has_pooling(mean_pooling) || has_pooling(mean_by_sqrt_pooling);
-constexpr bool counts_first = needs_count || needs_weight_sum;
+constexpr bool counts_first = !clears_rows && (needs_count || needs_weight_sum);
 constexpr bool lanes_meet = bag_lanes > 1 && counts_first;
 
 struct Gradients {
@@ -34,7 +34,8 @@ inline OutputGradient load_output_gradient(const Gradients& gradients, const Lan
 #pragma unroll
     for (int v = 0; v < vectors_per_lane; ++v) {
       gradient.vector[p][v] = load_aligned_if<share_bytes, output_vector_alignment>(
-          lane.works && lane.has_vector(v), of_bag + p * dim + lane.vector(v) * elements);
+          !clears_rows && lane.works && lane.has_vector(v),
+          of_bag + p * dim + lane.vector(v) * elements);
     }
   }
   return gradient;
@@ -87,7 +88,7 @@ inline bool visit_ids(const Input& in, Index position, const Ids<n>& ids, Visit 
     const bool is_bad = must_check && !is_padding && !is_in_table(ids.id[i], in.num_rows);
     const bool counts = ids.present[i] && !is_padding && !is_bad;
     Value weight = 1;
-    if constexpr (has_weights) {
+    if constexpr (has_weights && !clears_rows) {
       const auto loaded = load_if<(int)sizeof(Weight)>(counts, in.weights + position + i * id_step);
       weight = (Value)element<Weight>(loaded.word, 0);
     }
@@ -159,6 +160,16 @@ inline uint64 row_of(const Gradients& gradients, Id row) {
   return row_address(gradients.table, row) + codes_offset;
 }
 
+template <int n, int alignment>
+inline void give(uint64 address, const Value* value) {
+  if constexpr (clears_rows) {
+    const Value zeros[n] = {};
+    store_as<Table, n, alignment>((Table*)address, zeros);
+  } else {
+    add_to_memory<Table, n, alignment>((Table*)address, value);
+  }
+}
+
 inline void add_to_row(const Gradients& gradients, const Lane& lane, Id row, Value weight,
                        const Share& share) {
 #pragma unroll
@@ -167,8 +178,7 @@ inline void add_to_row(const Gradients& gradients, const Lane& lane, Id row, Val
     Value value[elements];
 #pragma unroll
     for (int e = 0; e < elements; ++e) value[e] = weight * share.value[v][e];
-    const uint64 address = row_of(gradients, row) + lane.vector(v) * vector_bytes;
-    add_to_memory<Table, elements, vector_bytes>((Table*)address, value);
+    give<elements, vector_bytes>(row_of(gradients, row) + lane.vector(v) * vector_bytes, value);
   }
 }
 
@@ -187,8 +197,8 @@ inline void add_to_winners(const Input& in, const Gradients& gradients, const La
         const Id winner = in.winners[(int64)lane.row * dim + column];
         if (winner == (Id)-1 || (must_check && !is_in_table(winner, in.num_rows))) continue;
         const Value value = (Value)element<Output>(gradient.vector[p][v].word, e);
-        const uint64 address = row_of(gradients, winner) + column * (int)sizeof(Table);
-        add_to_memory<Table, 1, (int)sizeof(Table)>((Table*)address, &value);
+        give<1, (int)sizeof(Table)>(row_of(gradients, winner) + column * (int)sizeof(Table),
+                                    &value);
       }
     }
   }

@@ -15,7 +15,12 @@ namespace jitbag::test {
 namespace {
 
 const DenseGradient& dense_of(const BackwardSpec& spec) {
-  return std::get<DenseGradient>(spec.table_gradient);
+  const auto* cleared = std::get_if<ClearedGradient>(&spec.table_gradient);
+  return cleared != nullptr ? cleared->of : std::get<DenseGradient>(spec.table_gradient);
+}
+
+bool is_cleared(const BackwardSpec& spec) {
+  return std::holds_alternative<ClearedGradient>(spec.table_gradient);
 }
 
 BackwardMatrixKernel gradient_of(MatrixKernel forward) {
@@ -28,6 +33,10 @@ BackwardMatrixKernel gradient_of(MatrixKernel forward) {
   dense.row_stride = forward.seed % 3 == 0 ? forward.spec.dim + 4 : 0;
   dense.alignment = forward.seed % 5 == 0 ? 0 : 16;
   spec.table_gradient = dense;
+  if (forward.seed % 4 == 1) {
+    if (forward.seed % 8 == 1) dense.type = DataType::bfloat16;
+    spec.table_gradient = ClearedGradient{dense};
+  }
   return {forward, validated(spec)};
 }
 
@@ -107,7 +116,7 @@ BackwardArguments BackwardCase::host_arguments() const {
   BackwardArguments arguments;
   arguments.forward = inputs.host_arguments();
   arguments.forward.winners = const_cast<std::byte*>(winners.data());
-  arguments.output_gradient = output_gradient.data();
+  if (!is_cleared(spec)) arguments.output_gradient = output_gradient.data();
   return arguments;
 }
 
@@ -136,6 +145,12 @@ std::string BackwardCase::check(const PlacedArray& after) const {
       const auto added = found == expected.end() || is_gap
                              ? host::OracleGradients::Element{}
                              : found->second[static_cast<std::size_t>(c)];
+      if (is_cleared(spec)) {
+        const bool is_named = added.magnitude > 0;
+        if (actual == (is_named ? 0 : before)) continue;
+        return fmt::format("Row {} column {} is {} after clearing, and was {}.", row, c, actual,
+                           before);
+      }
       const double allowed = terms * unit * (added.magnitude + std::abs(before));
       if (std::abs(actual - (before + added.value)) <= allowed) continue;
       return fmt::format("Row {} column {} is {} instead of {} + {}.", row, c, actual, before,

@@ -413,6 +413,19 @@ TEST_CASE("a gradient is added to what is there, and rows that no id names are n
   CHECK(std::signbit(small.gradient[2]));
 }
 
+TEST_CASE("clearing a gradient sets the rows to 0 that ids name, and no others") {
+  Small small;
+  small.spec.table_gradient = ClearedGradient{};
+  small.spec.forward.padding_id = 3;
+  small.ids = {2, 3, 2, 9};
+  small.gradient = {1, 2, 3, 4, NAN, INFINITY, 7, 8};
+  BackwardArguments arguments = small.arguments();
+  arguments.output_gradient = nullptr;
+  arguments.forward.batch = 4;
+  host::backward(small.spec, arguments);
+  CHECK(small.gradient == std::vector<float>{1, 2, 3, 4, 0, 0, 7, 8});
+}
+
 TEST_CASE("a sparse gradient that has too little room says how many rows are missing") {
   Small small;
   small.spec.table_gradient = SparseGradient{};
@@ -624,6 +637,14 @@ TEST_CASE("backward refuses a spec that has no gradient") {
   CHECK(refusal([](BackwardSpec& spec) { spec.weight_gradient_type = DataType::float32; }) ==
         "invalid_argument: weight_gradient_type is float32, but there are no weights; set "
         "weight_type, or unset it.");
+  CHECK(refusal([](BackwardSpec& spec) {
+          spec.forward.pooling = Pooling::sum;
+          spec.forward.weight_type = DataType::float32;
+          spec.weight_gradient_type = DataType::float32;
+          spec.table_gradient = ClearedGradient{};
+        }) ==
+        "invalid_argument: The gradient of the table is cleared, and that of the weights asked "
+        "for; ask for it where there is an output_gradient to read.");
   CHECK(refusal([](BackwardSpec& spec) { spec.table_gradient = DenseGradient{DataType::int8}; }) ==
         "invalid_argument: The gradient of the table has the type int8; it must be float32, "
         "float16, bfloat16 or float64.");

@@ -30,6 +30,13 @@ struct DenseGradient {
   bool operator==(const DenseGradient&) const = default;
 };
 
+/// The rows of a dense gradient that have one set to 0, in place of the whole: what a buffer that
+/// is kept from step to step needs after its last use. Reads no output_gradient.
+struct ClearedGradient {
+  DenseGradient of;
+  bool operator==(const ClearedGradient&) const = default;
+};
+
 /// Only the rows that have a gradient, each once, ascending: their numbers and gradients.
 struct SparseGradient {
   DataType type = DataType::float32;
@@ -47,7 +54,8 @@ struct AppliedGradient {
 };
 
 /// What is made of the table's gradient; std::monostate: nothing.
-using TableGradient = std::variant<std::monostate, DenseGradient, SparseGradient, AppliedGradient>;
+using TableGradient =
+    std::variant<std::monostate, DenseGradient, ClearedGradient, SparseGradient, AppliedGradient>;
 
 /// What to compute: the gradients of `forward`, whose output's gradient has forward.output_type,
 /// output_stride and output_alignment.
@@ -83,7 +91,7 @@ struct BackwardArguments {
   /// the gradient of the weights.
   ForwardArguments forward;
   const void* output_gradient = nullptr;  ///< as ForwardArguments::output
-  /// Dense: [num_rows, dim], added to. Sparse: [capacity, dim], written.
+  /// Dense: [num_rows, dim], added to, or cleared. Sparse: [capacity, dim], written.
   void* table_gradient = nullptr;
   std::int64_t capacity = 0;      ///< sparse: rows that there is room for
   void* rows = nullptr;           ///< sparse: [capacity] of the ids' type
@@ -97,8 +105,8 @@ struct BackwardArguments {
   void* weight_gradient = nullptr;
 };
 
-/// Adds a dense gradient on the GPU: one launch, no memory of its own, every id an addition in
-/// memory, in whatever order they arrive.
+/// Adds a dense gradient on the GPU, or clears it: one launch, no memory of its own, every id an
+/// addition (or a store) in memory, in whatever order they arrive.
 class BackwardKernel {
  public:
   BackwardKernel(Kernel kernel, const BackwardSpec& spec, const Strategy& strategy,

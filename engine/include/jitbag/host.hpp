@@ -53,7 +53,8 @@ struct OracleGradients {
 
 /// The gradients by their definition, in float64, one bag after the other: of the table, and, where
 /// the spec asks for it, of the weights. Reads what host::backward reads, and no optimizer's
-/// parameters. Under BadIds::trust bad input throws as in oracle().
+/// parameters. What is cleared has a magnitude over 0. Under BadIds::trust bad input throws as in
+/// oracle().
 [[nodiscard]] OracleGradients oracle_gradients(const BackwardSpec& spec,
                                                const BackwardArguments& arguments);
 

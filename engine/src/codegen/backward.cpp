@@ -12,10 +12,12 @@ Specialisation specialise(const BackwardSpec& raw, const Strategy& strategy, con
   const BackwardSpec spec = validated(raw);
   validate(strategy, spec, target);
   const std::string name = "embedding_bag_scatter.cu";
-  const std::string source = fmt::format(
-      "// {}\n// {}\n// {}\n\n{}{}{}\n{}", to_text(spec), to_text(strategy), to_text(target),
-      codegen::declarations() + "\n", codegen::constants(gradient_table(spec), strategy),
-      codegen::launch_mode(strategy.launch_mode), codegen::template_text(name));
+  const bool clears = std::holds_alternative<ClearedGradient>(spec.table_gradient);
+  const std::string source =
+      fmt::format("// {}\n// {}\n// {}\n\n{}{}constexpr bool clears_rows = {};\n{}\n{}",
+                  to_text(spec), to_text(strategy), to_text(target), codegen::declarations() + "\n",
+                  codegen::constants(gradient_table(spec), strategy), clears,
+                  codegen::launch_mode(strategy.launch_mode), codegen::template_text(name));
   return {.name = name,
           .source = codegen::with_line_numbers(source, name),
           .entry = "embedding_bag_scatter",

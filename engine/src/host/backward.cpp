@@ -54,6 +54,19 @@ void count_rows(const BackwardArguments& arguments, std::size_t found) {
   arguments.count->missing = rows - arguments.count->rows;
 }
 
+void clear(const ForwardSpec& spec, const DenseGradient& dense, const BackwardArguments& arguments,
+           const std::vector<Use>& uses) {
+  const Integers winners(arguments.forward.winners, spec.id_type);
+  auto* const gradient = static_cast<std::byte*>(arguments.table_gradient);
+  for (const Use& use : uses) {
+    for (std::int64_t column = 0; column < spec.dim; ++column) {
+      const bool has_gradient =
+          use.position != Use::as_largest || winners[use.unit * spec.dim + column] == use.row;
+      if (has_gradient) store_float(dense.type, gradient, use.row * dense.row_stride + column, 0);
+    }
+  }
+}
+
 template <class Number>
 void compute(const BackwardSpec& spec, const BackwardArguments& arguments, int threads) {
   const ForwardSpec& forward = spec.forward;
@@ -65,6 +78,9 @@ void compute(const BackwardSpec& spec, const BackwardArguments& arguments, int t
   }
   if (std::holds_alternative<std::monostate>(spec.table_gradient)) return;
   const UsesByRow by_row(std::move(uses.all));
+  if (const auto* cleared = std::get_if<ClearedGradient>(&spec.table_gradient)) {
+    return clear(forward, cleared->of, arguments, by_row.all);
+  }
   const auto give = [&](const auto& sink) {
     give_each_row(by_row, gradient, forward.dim, threads, sink);
   };

@@ -28,6 +28,7 @@ class GradientOracle {
   GradientOracle(const BackwardSpec& spec, const BackwardArguments& arguments)
       : spec_(spec.forward),
         gives_weights_(spec.weight_gradient_type.has_value()),
+        reads_gradient_(!std::holds_alternative<ClearedGradient>(spec.table_gradient)),
         num_rows_(arguments.forward.num_rows),
         bags_(spec_, arguments.forward),
         ids_(arguments.forward.ids, spec_.id_type),
@@ -58,7 +59,7 @@ class GradientOracle {
   }
 
   [[nodiscard]] double gradient(std::int64_t row, std::int64_t column) const {
-    return gradient_.read<double>(row * spec_.output_stride + column);
+    return reads_gradient_ ? gradient_.read<double>(row * spec_.output_stride + column) : 1;
   }
 
   std::vector<Element>& row(std::int64_t number) {
@@ -86,7 +87,8 @@ class GradientOracle {
     const BagRange range = bags_[bag];
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       if (!is_counted(ids_[i], bag, i - range.begin)) continue;
-      counted.push_back({i, ids_[i], spec_.weight_type ? weights_.read<double>(i) : 1.0});
+      const bool weighted = spec_.weight_type && reads_gradient_;
+      counted.push_back({i, ids_[i], weighted ? weights_.read<double>(i) : 1.0});
     }
     return counted;
   }
@@ -160,6 +162,7 @@ class GradientOracle {
 
   const ForwardSpec& spec_;
   bool gives_weights_;
+  bool reads_gradient_;  ///< else every element's is 1
   std::int64_t num_rows_;
   Bags bags_;
   Integers ids_;

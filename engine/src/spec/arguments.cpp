@@ -129,6 +129,8 @@ struct CheckTableGradient {
                   rows_of("The gradient", dense.row_stride), size_of(dense.type));
   }
 
+  void operator()(const ClearedGradient& cleared) const { (*this)(cleared.of); }
+
   void operator()(const SparseGradient& sparse) const {
     check_size("capacity", arguments.capacity);
     check_address("table_gradient", arguments.table_gradient,
@@ -177,8 +179,10 @@ void check_arguments(const BackwardSpec& spec, const BackwardArguments& argument
   const Elements count = checked_elements(forward, arguments.forward);
   check_bags(forward, arguments.forward, count);
   check_winners(forward, arguments.forward);
-  check_address("output_gradient", arguments.output_gradient, count.output,
-                forward.output_alignment);
+  if (!std::holds_alternative<ClearedGradient>(spec.table_gradient)) {
+    check_address("output_gradient", arguments.output_gradient, count.output,
+                  forward.output_alignment);
+  }
   std::visit(CheckTableGradient{forward, arguments}, spec.table_gradient);
   if (!spec.weight_gradient_type) return;
   check_table(forward, arguments.forward, count);

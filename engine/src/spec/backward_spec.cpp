@@ -45,6 +45,8 @@ struct Check {
     }
   }
 
+  void operator()(ClearedGradient& cleared) const { (*this)(cleared.of); }
+
   void operator()(SparseGradient& sparse) const { check_gradient_type("table", sparse.type); }
 
   void operator()(AppliedGradient& applied) const {
@@ -66,6 +68,11 @@ struct Check {
 
 void check_weight_gradient(const BackwardSpec& spec) {
   if (!spec.weight_gradient_type) return;
+  if (std::holds_alternative<ClearedGradient>(spec.table_gradient)) {
+    refuse(
+        "The gradient of the table is cleared, and that of the weights asked for; ask for it "
+        "where there is an output_gradient to read.");
+  }
   check_gradient_type("weights", *spec.weight_gradient_type);
   if (!spec.forward.weight_type) {
     refuse("weight_gradient_type is {}, but there are no weights; set weight_type, or unset it.",
@@ -78,6 +85,9 @@ struct Text {
   std::string operator()(const DenseGradient& dense) const {
     return fmt::format("dense:{} gradient_stride={} gradient_alignment={}", name(dense.type),
                        dense.row_stride, dense.alignment);
+  }
+  std::string operator()(const ClearedGradient& cleared) const {
+    return "cleared:" + (*this)(cleared.of);
   }
   std::string operator()(const SparseGradient& sparse) const {
     return fmt::format("sparse:{}", name(sparse.type));

@@ -5,9 +5,10 @@
 namespace jitbag {
 
 ForwardSpec gradient_table(const BackwardSpec& spec) {
-  const auto* dense = std::get_if<DenseGradient>(&spec.table_gradient);
-  const bool is_wide = dense != nullptr && size_of(dense->type) >= 4;
-  if (!is_wide || spec.weight_gradient_type || spec.deterministic) {
+  const auto* cleared = std::get_if<ClearedGradient>(&spec.table_gradient);
+  const auto* dense = cleared ? &cleared->of : std::get_if<DenseGradient>(&spec.table_gradient);
+  const bool is_wide = dense != nullptr && (cleared != nullptr || size_of(dense->type) >= 4);
+  if (!is_wide || spec.weight_gradient_type || (spec.deterministic && !cleared)) {
     refuse(
         "There is no kernel yet for \"{}\"; on the GPU ask for a dense gradient of float32 or "
         "float64, not deterministic and without that of the weights, or compute it on the CPU.",
