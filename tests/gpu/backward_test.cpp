@@ -2,8 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <iostream>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "gpu.hpp"
@@ -99,6 +102,73 @@ TEST_CASE("a million ids that all name one row add up") {
   std::vector<float> expected(5 * 64, 1.0f);
   std::fill(expected.begin() + 3 * 64, expected.begin() + 4 * 64, 250'001.0f);
   CHECK((downloaded<float>(gradient.data(), 5 * 64) == expected));
+}
+
+TEST_CASE("forward, backward and clearing are captured once and replayed with other ids") {
+  if (!gpu_is_here()) return;
+  const device::Context context(0);
+  const device::OwnedStream stream;
+  Engine engine({.cache = suite_cache()});
+  constexpr std::int64_t dim = 36, num_rows = 500, batch = 3000, bag = 3;
+  BackwardSpec spec;
+  spec.forward.dim = dim;
+  spec.forward.bags = FixedBags{bag};
+  spec.forward.padding_id = 0;
+  BackwardSpec clearing = spec;
+  clearing.table_gradient = ClearedGradient{};
+  const ForwardKernel& forward = engine.forward(spec.forward);
+  const BackwardKernel& backward = engine.backward(spec);
+  const BackwardKernel& clear = engine.backward(clearing);
+
+  std::mt19937_64 random(seed());
+  std::vector<float> table(num_rows * dim);
+  for (float& one : table) one = static_cast<float>(random() % 64) / 16 - 2;
+  const device::Buffer on_device = uploaded(table);
+  const device::Buffer ids(batch * bag * sizeof(std::int64_t));
+  const device::Buffer output(batch * dim * sizeof(float));
+  const device::Buffer gradient = uploaded(std::vector<float>(num_rows * dim, 0.0f));
+  BackwardArguments arguments;
+  arguments.forward = {.table = on_device.data(),
+                       .num_rows = num_rows,
+                       .ids = ids.data(),
+                       .output = output.data(),
+                       .batch = batch};
+  // Of half the sum of the output's squares the output is the gradient, and must be whole by then.
+  arguments.output_gradient = output.data();
+  arguments.table_gradient = gradient.data();
+  const device::Graph step(stream.get(), [&] {
+    forward.launch(arguments.forward, stream.get());
+    backward.launch(arguments, stream.get());
+  });
+  const device::Graph cleanup(stream.get(), [&] { clear.launch(arguments, stream.get()); });
+
+  for (int replay = 0; replay < 20; ++replay) {
+    std::vector<std::int64_t> chosen(batch * bag);
+    for (std::int64_t& id : chosen) id = static_cast<std::int64_t>(random() % num_rows);
+    device::copy_to_device(ids.data(), chosen.data(), ids.size());
+    step.launch(stream.get());
+    stream.synchronize();
+    std::vector<float> expected(num_rows * dim, 0.0f), pooled(batch * dim);
+    BackwardArguments on_host;
+    on_host.forward = {.table = table.data(),
+                       .num_rows = num_rows,
+                       .ids = chosen.data(),
+                       .output = pooled.data(),
+                       .batch = batch};
+    on_host.output_gradient = pooled.data();
+    on_host.table_gradient = expected.data();
+    host::forward(spec.forward, on_host.forward);
+    host::backward(spec, on_host);
+    const std::vector<float> actual = downloaded<float>(gradient.data(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      INFO("replay " << replay << " element " << i);
+      REQUIRE(actual[i] == Approx(expected[i]).epsilon(1e-5).margin(1e-4));
+    }
+    cleanup.launch(stream.get());
+    stream.synchronize();
+    REQUIRE((downloaded<float>(gradient.data(), expected.size()) ==
+             std::vector<float>(expected.size(), 0.0f)));
+  }
 }
 
 TEST_CASE("the GPU refuses a gradient that it has no kernel for") {
