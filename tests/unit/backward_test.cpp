@@ -178,14 +178,18 @@ struct Written {
     }
   }
 
-  std::string run(const BackwardCase& given, int threads) {
+  [[nodiscard]] BackwardArguments arguments(const BackwardCase& given) {
     BackwardArguments arguments = given.arguments();
     arguments.table_gradient = table_gradient.data();
     arguments.capacity = capacity;
     arguments.rows = rows.data();
     arguments.count = &count;
     arguments.weight_gradient = weight_gradient.data();
-    return caught([&] { host::backward(given.spec, arguments, threads); });
+    return arguments;
+  }
+
+  std::string run(const BackwardCase& given, int threads) {
+    return caught([&] { host::backward(given.spec, arguments(given), threads); });
   }
 
   [[nodiscard]] std::int64_t row(const BackwardCase& given, std::int64_t place) const {
@@ -229,16 +233,7 @@ void check_backward(const BackwardCase& given, int threads) {
   const std::string outcome = written.run(given, threads);
   const bool reports = given.spec.forward.bad_ids == BadIds::report;
   CHECK(outcome == (reports ? test::expected_report(given.inputs) : "nothing"));
-  const OracleGradients expected = host::oracle_gradients(given.spec, [&] {
-    BackwardArguments arguments = given.arguments();
-    Written ignored(given);
-    arguments.table_gradient = ignored.table_gradient.data();
-    arguments.capacity = ignored.capacity;
-    arguments.rows = ignored.rows.data();
-    arguments.count = &ignored.count;
-    arguments.weight_gradient = ignored.weight_gradient.data();
-    return arguments;
-  }());
+  const OracleGradients expected = host::oracle_gradients(given.spec, written.arguments(given));
   if (const auto* dense = std::get_if<DenseGradient>(&given.spec.table_gradient)) {
     check_dense(given, *dense, written.table_gradient, expected);
   } else if (const auto* sparse = std::get_if<SparseGradient>(&given.spec.table_gradient)) {
@@ -338,13 +333,7 @@ TEST_CASE("the oracle's gradients are the slopes of the oracle's output") {
     make_elements_distinct(given, dice);
     INFO(to_text(given.spec));
     Written written(given);
-    BackwardArguments arguments = given.arguments();
-    arguments.table_gradient = written.table_gradient.data();
-    arguments.capacity = written.capacity;
-    arguments.rows = written.rows.data();
-    arguments.count = &written.count;
-    arguments.weight_gradient = written.weight_gradient.data();
-    const OracleGradients expected = host::oracle_gradients(given.spec, arguments);
+    const OracleGradients expected = host::oracle_gradients(given.spec, written.arguments(given));
     for (std::int64_t row = 0; row < std::min<std::int64_t>(given.inputs.num_rows, 5); ++row) {
       const auto found = expected.rows.find(row);
       for (std::int64_t c = 0; c < spec.forward.dim; ++c, ++slopes) {

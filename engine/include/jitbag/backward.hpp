@@ -30,8 +30,9 @@ struct DenseGradient {
   bool operator==(const DenseGradient&) const = default;
 };
 
-/// The rows of a dense gradient that have one set to 0, in place of the whole: what a buffer that
-/// is kept from step to step needs after its last use. Reads no output_gradient.
+/// Elements of a dense gradient that have one set to 0 (whole rows; of a maximum alone, what its
+/// winners won), in place of all of it: what a buffer that is kept from step to step needs after
+/// its last use. Reads no output_gradient.
 struct ClearedGradient {
   DenseGradient of;
   bool operator==(const ClearedGradient&) const = default;
@@ -127,8 +128,8 @@ class BackwardKernel {
 };
 
 /// The built-in rule for a kernel of the GPU. Throws Error(invalid_argument) for what there is no
-/// kernel for yet: gradients but a dense one of float32 or float64, of the weights, and
-/// deterministic ones.
+/// kernel for yet: gradients but a dense one of float32 or float64 and the clearing of any dense
+/// one, of the weights, and deterministic ones.
 [[nodiscard]] Strategy default_strategy(const BackwardSpec& spec, const Target& target,
                                         std::optional<std::int64_t> expected_batch = {});
 

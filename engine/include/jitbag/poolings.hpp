@@ -20,6 +20,11 @@ enum class Pooling : std::uint8_t {
   none,             ///< no pooling: every row is kept, zeros in place of padding and of bad ids
 };
 
+/// Whether it is a sum of the rows, divided or not.
+[[nodiscard]] constexpr bool is_sum_or_mean(Pooling pooling) {
+  return pooling != Pooling::max && pooling != Pooling::none;
+}
+
 /// The poolings that one gather feeds: one, or several, whose results stand side by side in the
 /// output, in this order. A value of fixed size, so that a spec stays cheap to copy and compare.
 class Poolings {

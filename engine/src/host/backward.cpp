@@ -77,10 +77,10 @@ void compute(const BackwardSpec& spec, const BackwardArguments& arguments, int t
     write_weight_gradient(WeightGradient<Number>(spec, arguments, gradient), threads);
   }
   if (std::holds_alternative<std::monostate>(spec.table_gradient)) return;
-  const UsesByRow by_row(std::move(uses.all));
   if (const auto* cleared = std::get_if<ClearedGradient>(&spec.table_gradient)) {
-    return clear(forward, cleared->of, arguments, by_row.all);
+    return clear(forward, cleared->of, arguments, uses.all);
   }
+  const UsesByRow by_row(std::move(uses.all));
   const auto give = [&](const auto& sink) {
     give_each_row(by_row, gradient, forward.dim, threads, sink);
   };

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <vector>
 
-#include "host/bags.hpp"
+#include "host/oracle_ids.hpp"
 #include "host/rows.hpp"
 #include "jitbag/host.hpp"
 #include "spec/arguments.hpp"
@@ -29,35 +29,25 @@ class GradientOracle {
       : spec_(spec.forward),
         gives_weights_(spec.weight_gradient_type.has_value()),
         reads_gradient_(!std::holds_alternative<ClearedGradient>(spec.table_gradient)),
-        num_rows_(arguments.forward.num_rows),
-        bags_(spec_, arguments.forward),
-        ids_(arguments.forward.ids, spec_.id_type),
+        ids_(spec_, arguments.forward),
         weights_(arguments.forward.weights, spec_.weight_type.value_or(DataType::float32)),
         winners_(arguments.forward.winners, spec_.id_type),
         rows_(spec_, arguments.forward),
         gradient_(arguments.output_gradient, spec_.output_type) {
-    if (gives_weights_) result_.weights.resize(static_cast<std::size_t>(bags_.num_ids()));
+    if (gives_weights_) result_.weights.resize(static_cast<std::size_t>(ids_.bags().num_ids()));
   }
 
   OracleGradients run() {
     if (spec_.pooling.has(Pooling::none)) {
-      const BagRange all = bags_.all();
+      const BagRange all = ids_.bags().all();
       for (std::int64_t position = all.begin; position < all.end; ++position) keep(position);
       return std::move(result_);
     }
-    for (std::int64_t bag = 0; bag < bags_.batch(); ++bag) pool(bag);
+    for (std::int64_t bag = 0; bag < ids_.bags().batch(); ++bag) pool(bag);
     return std::move(result_);
   }
 
  private:
-  /// Whether the id counts; a bad one throws where ids are trusted.
-  [[nodiscard]] bool is_counted(std::int64_t id, std::int64_t bag, std::int64_t position) const {
-    if (id == spec_.padding_id) return false;
-    if (id >= 0 && id < num_rows_) return true;
-    if (spec_.bad_ids != BadIds::trust) return false;
-    throw bad_input_error({.bag = bag, .position = position, .value = id, .limit = num_rows_});
-  }
-
   [[nodiscard]] double gradient(std::int64_t row, std::int64_t column) const {
     return reads_gradient_ ? gradient_.read<double>(row * spec_.output_stride + column) : 1;
   }
@@ -69,24 +59,17 @@ class GradientOracle {
   }
 
   void keep(std::int64_t position) {
-    if (!is_counted(ids_[position], bags_.holder(position), position)) return;
+    if (!ids_.is_counted(position)) return;
     std::vector<Element>& to = row(ids_[position]);
     for (std::int64_t c = 0; c < spec_.dim; ++c) add(to[c], gradient(position, c));
   }
 
   [[nodiscard]] std::vector<Counted> counted_of(std::int64_t bag) const {
-    const BagRange said = bags_.said(bag);
-    if (spec_.bad_ids == BadIds::trust && bags_.is_bad(said)) {
-      throw bad_input_error({.kind = BadInput::Kind::bag,
-                             .bag = bag,
-                             .position = said.begin,
-                             .value = said.end,
-                             .limit = bags_.num_ids()});
-    }
+    ids_.check_place(bag);
     std::vector<Counted> counted;
-    const BagRange range = bags_[bag];
+    const BagRange range = ids_.bags()[bag];
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      if (!is_counted(ids_[i], bag, i - range.begin)) continue;
+      if (!ids_.is_counted(i)) continue;
       const bool weighted = spec_.weight_type && reads_gradient_;
       counted.push_back({i, ids_[i], weighted ? weights_.read<double>(i) : 1.0});
     }
@@ -95,7 +78,7 @@ class GradientOracle {
 
   void pool(std::int64_t bag) {
     const std::vector<Counted> counted = counted_of(bag);
-    const BagRange range = bags_[bag];
+    const BagRange range = ids_.bags()[bag];
     // Of two bags that overlap, the weights' gradient is the later one's.
     for (std::int64_t i = range.begin; gives_weights_ && i < range.end; ++i) {
       result_.weights[i] = {};
@@ -114,31 +97,17 @@ class GradientOracle {
   void give_winners(std::int64_t bag, std::int64_t first) {
     for (std::int64_t c = 0; c < spec_.dim; ++c) {
       const std::int64_t winner = winners_[bag * spec_.dim + c];
-      if (winner < 0 || winner >= num_rows_ || winner == spec_.padding_id) continue;
+      if (winner < 0 || winner >= ids_.num_rows() || winner == spec_.padding_id) continue;
       add(row(winner)[c], gradient(bag, first + c));
-    }
-  }
-
-  [[nodiscard]] double divisor(Pooling pooling, const std::vector<Counted>& counted) const {
-    double weight_sum = 0;
-    for (const Counted& one : counted) weight_sum += one.weight;
-    switch (pooling) {
-      case Pooling::mean:
-        return static_cast<double>(counted.size());
-      case Pooling::mean_by_weights:
-        return weight_sum;
-      case Pooling::mean_by_length:
-        return static_cast<double>(spec_.mean_length);
-      case Pooling::mean_by_sqrt:
-        return std::sqrt(static_cast<double>(counted.size()));
-      default:
-        return 1;
     }
   }
 
   void give_all(Pooling pooling, std::int64_t bag, std::int64_t first,
                 const std::vector<Counted>& counted) {
-    const double by = divisor(pooling, counted);
+    double weight_sum = 0;
+    for (const Counted& one : counted) weight_sum += one.weight;
+    const double by =
+        oracle_divisor(spec_, pooling, static_cast<std::int64_t>(counted.size()), weight_sum);
     for (std::int64_t c = 0; c < spec_.dim; ++c) {
       const double g = gradient(bag, first + c);
       double pooled = 0;
@@ -163,9 +132,7 @@ class GradientOracle {
   const ForwardSpec& spec_;
   bool gives_weights_;
   bool reads_gradient_;  ///< else every element's is 1
-  std::int64_t num_rows_;
-  Bags bags_;
-  Integers ids_;
+  OracleIds ids_;
   FloatArray weights_;
   Integers winners_;
   TableRows rows_;

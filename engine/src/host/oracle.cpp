@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "host/bags.hpp"
+#include "host/oracle_ids.hpp"
 #include "host/rows.hpp"
 #include "jitbag/host.hpp"
 #include "spec/arguments.hpp"
@@ -31,44 +31,21 @@ class Oracle {
  public:
   Oracle(const ForwardSpec& spec, const ForwardArguments& arguments)
       : spec_(spec),
-        num_rows_(arguments.num_rows),
-        bags_(spec, arguments),
-        ids_(arguments.ids, spec.id_type),
+        ids_(spec, arguments),
         weights_(arguments.weights, spec.weight_type.value_or(DataType::float32)),
         rows_(spec, arguments) {}
 
-  [[nodiscard]] const Bags& bags() const { return bags_; }
+  [[nodiscard]] const OracleIds& ids() const { return ids_; }
 
   [[nodiscard]] Pooled pool(const BagRange& range) const {
     Pooled pooled(spec_.dim);
     for (std::int64_t position = range.begin; position < range.end; ++position) {
-      if (is_counted(position)) add(position, pooled);
+      if (ids_.is_counted(position)) add(position, pooled);
     }
     return pooled;
   }
 
-  /// Refuses a bag in the wrong place where offsets are trusted.
-  void check_place(std::int64_t bag) const {
-    const BagRange said = bags_.said(bag);
-    if (spec_.bad_ids != BadIds::trust || !bags_.is_bad(said)) return;
-    throw bad_input_error({.kind = BadInput::Kind::bag,
-                           .bag = bag,
-                           .position = said.begin,
-                           .value = said.end,
-                           .limit = bags_.num_ids()});
-  }
-
  private:
-  [[nodiscard]] bool is_counted(std::int64_t position) const {
-    const std::int64_t id = ids_[position];
-    if (id == spec_.padding_id) return false;
-    if (id >= 0 && id < num_rows_) return true;
-    if (spec_.bad_ids != BadIds::trust) return false;
-    const std::int64_t bag = bags_.holder(position);
-    throw bad_input_error(
-        {.bag = bag, .position = position - bags_[bag].begin, .value = id, .limit = num_rows_});
-  }
-
   void add(std::int64_t position, Pooled& pooled) const {
     const std::int64_t id = ids_[position];
     const double weight = spec_.weight_type ? weights_.read<double>(position) : 1.0;
@@ -88,31 +65,10 @@ class Oracle {
   }
 
   const ForwardSpec& spec_;
-  std::int64_t num_rows_;
-  Bags bags_;
-  Integers ids_;
+  OracleIds ids_;
   FloatArray weights_;
   TableRows rows_;
 };
-
-double divisor(const ForwardSpec& spec, Pooling pooling, const Pooled& pooled) {
-  if (pooled.count == 0) return 1;
-  switch (pooling) {
-    case Pooling::mean:
-      return static_cast<double>(pooled.count);
-    case Pooling::mean_by_weights:
-      return pooled.weight_sum;
-    case Pooling::mean_by_length:
-      return static_cast<double>(spec.mean_length);
-    case Pooling::mean_by_sqrt:
-      return std::sqrt(static_cast<double>(pooled.count));
-    case Pooling::sum:
-    case Pooling::max:
-    case Pooling::none:
-      break;
-  }
-  return 1;
-}
 
 /// Writes all poolings of a bag, side by side.
 void write(const ForwardSpec& spec, const Pooled& pooled, double* expected, double* magnitudes) {
@@ -120,7 +76,7 @@ void write(const ForwardSpec& spec, const Pooled& pooled, double* expected, doub
   for (const Pooling pooling : spec.pooling) {
     // Kept without pooling, a row is its own maximum.
     const bool is_largest = pooling == Pooling::max || pooling == Pooling::none;
-    const double by = divisor(spec, pooling, pooled);
+    const double by = oracle_divisor(spec, pooling, pooled.count, pooled.weight_sum);
     for (std::int64_t column = 0; column < spec.dim; ++column, ++to) {
       const double largest = pooled.largest[column];
       expected[to] = is_largest ? largest : pooled.sums[column] / by;
@@ -137,7 +93,7 @@ void oracle(const ForwardSpec& given_spec, const ForwardArguments& arguments, do
   const ForwardSpec spec = validated(given_spec);
   check_inputs(spec, arguments);
   const Oracle oracle(spec, arguments);
-  const Bags& bags = oracle.bags();
+  const Bags& bags = oracle.ids().bags();
   const auto write_row = [&](std::int64_t row, const Pooled& pooled) {
     const std::int64_t first = row * output_width(spec);
     write(spec, pooled, expected + first, magnitudes == nullptr ? nullptr : magnitudes + first);
@@ -145,7 +101,7 @@ void oracle(const ForwardSpec& given_spec, const ForwardArguments& arguments, do
       std::copy(pooled.winners.begin(), pooled.winners.end(), winners + row * spec.dim);
     }
   };
-  for (std::int64_t bag = 0; bag < bags.batch(); ++bag) oracle.check_place(bag);
+  for (std::int64_t bag = 0; bag < bags.batch(); ++bag) oracle.ids().check_place(bag);
   if (spec.pooling.has(Pooling::none)) {
     const BagRange all = bags.all();
     for (std::int64_t position = all.begin; position < all.end; ++position) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "host/bags.hpp"
+#include "host/divisor.hpp"
 #include "host/rows.hpp"
 #include "host/uses.hpp"
 #include "jitbag/backward.hpp"
@@ -43,25 +43,12 @@ class OutputGradient {
 
   /// What the pooling divides the sum of a bag by, in which something is counted.
   [[nodiscard]] Number divisor(Pooling pooling, std::int64_t unit) const {
-    switch (pooling) {
-      case Pooling::mean:
-        return static_cast<Number>(counted(unit).count);
-      case Pooling::mean_by_weights:
-        return static_cast<Number>(counted(unit).weight_sum);
-      case Pooling::mean_by_length:
-        return static_cast<Number>(spec_.mean_length);
-      case Pooling::mean_by_sqrt:
-        return std::sqrt(static_cast<Number>(counted(unit).count));
-      default:
-        return 1;
-    }
+    if (!is_sum_or_mean(pooling)) return 1;  // without pooling there are no bags to ask
+    const CountedIds& counted = bags_[static_cast<std::size_t>(unit)];
+    return host::divisor(spec_, pooling, counted.count, static_cast<Number>(counted.weight_sum));
   }
 
  private:
-  [[nodiscard]] const CountedIds& counted(std::int64_t unit) const {
-    return bags_[static_cast<std::size_t>(unit)];
-  }
-
   [[nodiscard]] Number element(std::int64_t unit, std::size_t pooling, std::int64_t column) const {
     return gradient_.template read<Number>(unit * spec_.output_stride +
                                            static_cast<std::int64_t>(pooling) * spec_.dim + column);

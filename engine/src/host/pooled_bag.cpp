@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "host/floats.hpp"
+#include "host/divisor.hpp"
+#include "host/store.hpp"
 
 namespace jitbag::host {
 namespace {
 
 /// Whether a pooling writes the largest elements; of a row alone, those are the row.
 bool is_of_largest(Pooling pooling) {
-  return pooling == Pooling::max || pooling == Pooling::none;
+  return !is_sum_or_mean(pooling);
 }
 
 /// Elements of a vector of `dim` that share no cache line with another one.
@@ -37,27 +37,10 @@ void write_quotients(const RowLoops& loops, const float* values, float divisor, 
   loops.write_quotients(values, divisor, dim, output);
 }
 
-template <class Narrow>
-void write_each(const double* values, double divisor, std::int64_t dim, std::byte* output,
-                Narrow narrow) {
-  for (std::int64_t column = 0; column < dim; ++column) {
-    const auto stored = narrow(values[column] / divisor);
-    std::memcpy(output + column * sizeof stored, &stored, sizeof stored);
-  }
-}
-
 void write_quotients(const RowLoops&, const double* values, double divisor, std::int64_t dim,
                      DataType type, std::byte* output) {
-  const auto write = [&](auto narrow) { write_each(values, divisor, dim, output, narrow); };
-  switch (type) {
-    case DataType::float32:
-      return write([](double value) { return static_cast<float>(value); });
-    case DataType::float16:
-      return write([](double value) { return round_to_float16(narrowed_to_odd(value)); });
-    case DataType::bfloat16:
-      return write([](double value) { return round_to_bfloat16(narrowed_to_odd(value)); });
-    default:
-      return write([](double value) { return value; });
+  for (std::int64_t column = 0; column < dim; ++column) {
+    store_float(type, output, column, values[column] / divisor);
   }
 }
 
@@ -132,28 +115,11 @@ void PooledBag<Number>::raise_largest(const Number* values, std::int64_t row, bo
 }
 
 template <class Number>
-Number PooledBag<Number>::divisor(Pooling pooling) const {
-  if (count_ == 0) return 1;
-  switch (pooling) {
-    case Pooling::mean:
-      return static_cast<Number>(count_);
-    case Pooling::mean_by_weights:
-      return weight_sum_;
-    case Pooling::mean_by_length:
-      return static_cast<Number>(spec_->mean_length);
-    case Pooling::mean_by_sqrt:
-      return std::sqrt(static_cast<Number>(count_));
-    default:
-      return 1;
-  }
-}
-
-template <class Number>
 void PooledBag<Number>::write(std::byte* output) const {
   for (const Pooling pooling : spec_->pooling) {
     const std::vector<Number>& values = is_of_largest(pooling) ? largest_ : sums_;
-    write_quotients(loops_, values.data(), divisor(pooling), spec_->dim, spec_->output_type,
-                    output);
+    write_quotients(loops_, values.data(), divisor(*spec_, pooling, count_, weight_sum_),
+                    spec_->dim, spec_->output_type, output);
     output += output_bytes_;
   }
 }

@@ -35,7 +35,6 @@ class alignas(64) PooledBag {
  private:
   void add_row(const Number* values, Number weight);
   void raise_largest(const Number* values, std::int64_t row, bool is_first);
-  [[nodiscard]] Number divisor(Pooling pooling) const;
 
   const ForwardSpec* spec_;
   const std::byte* table_;

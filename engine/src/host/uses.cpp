@@ -9,10 +9,6 @@
 namespace jitbag::host {
 namespace {
 
-bool is_sum_or_mean(Pooling pooling) {
-  return pooling != Pooling::max && pooling != Pooling::none;
-}
-
 /// Finds the uses, bag by bag.
 class Collector {
  public:

@@ -49,28 +49,26 @@ class WeightGradient {
   /// Writes those of one bag.
   void write(std::int64_t bag) const {
     const BagRange range = bags_[bag];
-    for (std::int64_t i = range.begin; i < range.end; ++i) store_float(type_, out_, i, 0);
-    const auto is_counted = [&](std::int64_t i) { return rule_.is_counted(ids_[i]); };
-    std::int64_t first = range.begin;
-    while (first < range.end && !is_counted(first)) ++first;
-    if (first >= range.end) return;
+    std::vector<std::int64_t> counted;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      store_float(type_, out_, i, 0);
+      if (rule_.is_counted(ids_[i])) counted.push_back(i);
+    }
+    if (counted.empty()) return;
 
     const Passed passed = passed_on(bag);
     std::vector<Number> row(static_cast<std::size_t>(spec_.dim));
+    std::vector<Number> own;
     Number pull = 0;  // of mean_by_weights on all weights alike
-    if (!passed.by_weights.empty()) {
-      for (std::int64_t i = first; i < range.end; ++i) {
-        if (!is_counted(i)) continue;
-        rows_.widen(ids_[i], spec_.dim, row.data());
-        pull += weights_.template read<Number>(i) * product(passed.by_weights, row);
-      }
-      pull /= gradient_.divisor(Pooling::mean_by_weights, bag);
-    }
-    for (std::int64_t i = first; i < range.end; ++i) {
-      if (!is_counted(i)) continue;
+    for (const std::int64_t i : counted) {
       rows_.widen(ids_[i], spec_.dim, row.data());
-      const Number own = product(passed.fixed, row) + product(passed.by_weights, row);
-      store_float(type_, out_, i, static_cast<double>(own - pull));
+      const Number by_weights = product(passed.by_weights, row);
+      own.push_back(product(passed.fixed, row) + by_weights);
+      pull += weights_.template read<Number>(i) * by_weights;
+    }
+    if (!passed.by_weights.empty()) pull /= gradient_.divisor(Pooling::mean_by_weights, bag);
+    for (std::size_t k = 0; k < counted.size(); ++k) {
+      store_float(type_, out_, counted[k], static_cast<double>(own[k] - pull));
     }
   }
 

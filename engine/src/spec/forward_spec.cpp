@@ -63,10 +63,6 @@ void check_bags(const BagLayout& bags) {
   }
 }
 
-bool is_sum_or_mean(Pooling pooling) {
-  return pooling != Pooling::max && pooling != Pooling::none;
-}
-
 void check_poolings(const ForwardSpec& spec) {
   const Poolings& pooling = spec.pooling;
   for (auto one = pooling.begin(); one != pooling.end(); ++one) {
