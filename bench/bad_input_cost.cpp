@@ -2,28 +2,15 @@
 // under ::trust, for the seed sweep and for a large gather. There is no bad id among them.
 #include <cstdio>
 
-#include "device_data.hpp"
-#include "race.hpp"
+#include "fixed_bags.hpp"
 
 namespace {
 
 using namespace jitbag;
 
-struct Shape {
-  std::int64_t batch, bag_size, dim, rows;
-  double padding;
-  bench::Effort effort;
-};
-
-nlohmann::json cost(Engine& engine, const Shape& shape) {
+nlohmann::json cost(Engine& engine, const bench::FixedShape& shape) {
   const device::Buffer table = bench::random_halves(engine, shape.rows * shape.dim, 1);
-  std::vector<device::Buffer> ids;
-  std::vector<device::Buffer> outputs;
-  for (std::size_t set = 0; set < shape.effort.sets; ++set) {
-    ids.push_back(bench::random_ids(engine, shape.batch * shape.bag_size, shape.rows, shape.padding,
-                                    static_cast<std::int64_t>(set) + 2));
-    outputs.emplace_back(static_cast<std::size_t>(shape.batch * shape.dim * 2));
-  }
+  const bench::RotatingBags bags(engine, shape, 2);
   std::vector<bench::Runner> runners;
   for (const BadIds policy : {BadIds::trust, BadIds::skip, BadIds::report}) {
     const ForwardKernel& kernel = engine.forward({.dim = shape.dim,
@@ -36,19 +23,11 @@ nlohmann::json cost(Engine& engine, const Shape& shape) {
                                                   .addressing = Addressing::bits32},
                                                  {.expected_batch = shape.batch});
     runners.push_back({std::string(name(policy)), [&](std::size_t set, Stream stream) {
-                         kernel.launch({.table = table.data(),
-                                        .num_rows = shape.rows,
-                                        .ids = ids[set].data(),
-                                        .output = outputs[set].data(),
-                                        .batch = shape.batch},
-                                       stream);
+                         kernel.launch(bags.arguments(set, table), stream);
                        }});
   }
   nlohmann::json result = bench::race(runners, shape.effort);
-  result["shape"] = {{"batch", shape.batch},
-                     {"bag_size", shape.bag_size},
-                     {"dim", shape.dim},
-                     {"rows", shape.rows}};
+  result["shape"] = bench::to_json(shape);
   return result;
 }
 

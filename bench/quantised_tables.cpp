@@ -2,18 +2,13 @@
 // ten million rows of 256 columns, for each type and layout of the table, over float16.
 #include <cstdio>
 
-#include "device_data.hpp"
-#include "race.hpp"
+#include "fixed_bags.hpp"
 
 namespace {
 
 using namespace jitbag;
 
-constexpr std::int64_t batch = 131072;
-constexpr std::int64_t bag_size = 64;
-constexpr std::int64_t dim = 256;
-constexpr std::int64_t rows = 10'000'000;
-constexpr bench::Effort effort{2, 1, 21};
+constexpr bench::FixedShape shape{131072, 64, 256, 10'000'000, 0, {2, 1, 21}};
 
 struct Layout {
   const char* name;
@@ -34,7 +29,7 @@ std::vector<Layout> layouts() {
           {"int8, float32 scales apart", int8, apart(float32, false), 0},
           {"int8, float32 scales and biases apart", int8, apart(float32, true), 0},
           {"int8, FBGEMM inference rows", int8, fbgemm::inference_row(), 272},
-          {"int8, FBGEMM fused rows", int8, fbgemm::fused_8bit_row(dim), 0},
+          {"int8, FBGEMM fused rows", int8, fbgemm::fused_8bit_row(shape.dim), 0},
           {"int4, float16 scales apart", int4, apart(float16, false), 0},
           {"int4, FBGEMM inference rows", int4, fbgemm::inference_row(), 144},
           {"float8_e4m3, float16 scales apart", float8_e4m3, apart(float16, false), 0},
@@ -47,37 +42,27 @@ int main() {
   try {
     const device::Context context(0);
     Engine engine;
-    const device::Buffer table = bench::random_halves(engine, rows * dim, 1);
-    const device::Buffer scales = bench::random_halves(engine, rows * 4, 2);
-    std::vector<device::Buffer> ids;
-    std::vector<device::Buffer> outputs;
-    for (std::size_t set = 0; set < effort.sets; ++set) {
-      ids.push_back(
-          bench::random_ids(engine, batch * bag_size, rows, 0, static_cast<std::int64_t>(set) + 3));
-      outputs.emplace_back(static_cast<std::size_t>(batch * dim * 2));
-    }
+    const device::Buffer table = bench::random_halves(engine, shape.rows * shape.dim, 1);
+    const device::Buffer scales = bench::random_halves(engine, shape.rows * 4, 2);
+    const bench::RotatingBags bags(engine, shape, 2);
     std::vector<bench::Runner> runners;
     for (const Layout& layout : layouts()) {
-      const ForwardKernel& kernel = engine.forward({.dim = dim,
-                                                    .bags = FixedBags{bag_size},
+      const ForwardKernel& kernel = engine.forward({.dim = shape.dim,
+                                                    .bags = FixedBags{shape.bag_size},
                                                     .table_type = layout.type,
                                                     .row_scale = layout.scale,
                                                     .output_type = DataType::float16,
                                                     .id_type = IntegerType::int32,
                                                     .row_stride = layout.row_stride,
                                                     .addressing = Addressing::bits32},
-                                                   {.expected_batch = batch});
+                                                   {.expected_batch = shape.batch});
       runners.push_back({layout.name, [&](std::size_t set, Stream stream) {
-                           kernel.launch({.table = table.data(),
-                                          .num_rows = rows,
-                                          .ids = ids[set].data(),
-                                          .output = outputs[set].data(),
-                                          .batch = batch,
-                                          .scales = scales.data()},
-                                         stream);
+                           ForwardArguments arguments = bags.arguments(set, table);
+                           arguments.scales = scales.data();
+                           kernel.launch(arguments, stream);
                          }});
     }
-    std::printf("%s\n", bench::race(runners, effort).dump(1).c_str());
+    std::printf("%s\n", bench::race(runners, shape.effort).dump(1).c_str());
     return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -3,20 +3,13 @@
 // row by row, over that of zeroing alone.
 #include <cstdio>
 
-#include "device_data.hpp"
-#include "race.hpp"
+#include "fixed_bags.hpp"
 
 namespace {
 
 using namespace jitbag;
 
-struct Shape {
-  std::int64_t batch, bag_size, dim, rows;
-  double padding;
-  bench::Effort effort;
-};
-
-nlohmann::json times(Engine& engine, const Shape& shape) {
+nlohmann::json times(Engine& engine, const bench::FixedShape& shape) {
   const ForwardSpec spec = {.dim = shape.dim,
                             .bags = FixedBags{shape.bag_size},
                             .id_type = IntegerType::int32,
@@ -27,13 +20,7 @@ nlohmann::json times(Engine& engine, const Shape& shape) {
   const device::Buffer gradient(static_cast<std::size_t>(shape.rows * shape.dim * 4));
   const device::Buffer output_gradient =
       bench::random_halves(engine, shape.batch * shape.dim * 2, 2);
-  std::vector<device::Buffer> ids;
-  std::vector<device::Buffer> outputs;
-  for (std::size_t set = 0; set < shape.effort.sets; ++set) {
-    ids.push_back(bench::random_ids(engine, shape.batch * shape.bag_size, shape.rows, shape.padding,
-                                    static_cast<std::int64_t>(set) + 3));
-    outputs.emplace_back(static_cast<std::size_t>(shape.batch * shape.dim * 4));
-  }
+  const bench::RotatingBags bags(engine, shape, 4);
   const ForwardChoice choice = {.expected_batch = shape.batch};
   const ForwardKernel& forward = engine.forward(spec, choice);
   const BackwardKernel& backward = engine.backward({.forward = spec}, choice);
@@ -44,16 +31,11 @@ nlohmann::json times(Engine& engine, const Shape& shape) {
   const auto clear = [&](std::size_t, Stream stream) {
     device::fill_bytes(gradient.data(), 0, gradient.size(), stream);
   };
-  const auto arguments = [&](std::size_t set) {
-    return ForwardArguments{.table = table.data(),
-                            .num_rows = shape.rows,
-                            .ids = ids[set].data(),
-                            .output = outputs[set].data(),
-                            .batch = shape.batch};
+  const auto pool = [&](std::size_t set, Stream stream) {
+    forward.launch(bags.arguments(set, table), stream);
   };
-  const auto pool = [&](std::size_t set, Stream stream) { forward.launch(arguments(set), stream); };
   const auto scatter = [&](std::size_t set, Stream stream) {
-    backward.launch({.forward = arguments(set),
+    backward.launch({.forward = bags.arguments(set, table),
                      .output_gradient = output_gradient.data(),
                      .table_gradient = gradient.data()},
                     stream);
@@ -64,7 +46,8 @@ nlohmann::json times(Engine& engine, const Shape& shape) {
     scatter(set, stream);
   };
   const auto clear_rows = [&](std::size_t set, Stream stream) {
-    clearing.launch({.forward = arguments(set), .table_gradient = gradient.data()}, stream);
+    clearing.launch({.forward = bags.arguments(set, table), .table_gradient = gradient.data()},
+                    stream);
   };
   const auto step_with_kept_gradient = [&](std::size_t set, Stream stream) {
     pool(set, stream);
@@ -78,11 +61,7 @@ nlohmann::json times(Engine& engine, const Shape& shape) {
                                        {"step", step},
                                        {"step_with_kept_gradient", step_with_kept_gradient}},
                                       shape.effort);
-  result["shape"] = {{"batch", shape.batch},
-                     {"bag_size", shape.bag_size},
-                     {"dim", shape.dim},
-                     {"rows", shape.rows},
-                     {"padding", shape.padding}};
+  result["shape"] = bench::to_json(shape);
   result["strategy"] = to_text(backward.strategy());
   return result;
 }
