@@ -31,10 +31,8 @@ inline void add_run_of_one_length(Pool& pool, const Input& in, const Lane& lane)
 }
 
 inline void add_csr_run(Pool& pool, const Input& in, const Lane& lane) {
-  const int64 begin = raw_begin_of(in, (int64)lane.row);
-  const int64 end = raw_end_of(in, (int64)lane.row);
-  if (bad_ids == report_ids) pool.met_bad_input = is_bad_bag(in, begin, end);
-  Run run = {(Index)within_ids(in, begin) + lane.bag_lane, (Index)within_ids(in, end)};
+  auto [run, has_bad_place] = csr_run(in, lane);
+  pool.met_bad_input = has_bad_place;
   Ids<rows_in_flight> ids = load_ids<rows_in_flight>(in, run, true);
 #pragma unroll 1
   while (run.position < run.end) {

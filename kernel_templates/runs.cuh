@@ -11,9 +11,22 @@ constexpr int rest = run_length % in_flight;
 constexpr int rest_or_1 = rest == 0 ? 1 : rest;
 
 constexpr bool gathers_at_once = run_length > 0 && chunks == 1 && rest == 0;
+
 inline Run run_of_one_length(const Lane& lane) {
   const Index begin = lane.row * (Index)bag_length;
   return {begin + lane.bag_lane * run_length, begin + (Index)bag_length};
+}
+
+struct CsrRun {
+  Run run;
+  bool has_bad_place;  // where that is reported
+};
+
+inline CsrRun csr_run(const Input& in, const Lane& lane) {
+  const int64 begin = raw_begin_of(in, (int64)lane.row);
+  const int64 end = raw_end_of(in, (int64)lane.row);
+  return {{(Index)within_ids(in, begin) + lane.bag_lane, (Index)within_ids(in, end)},
+          bad_ids == report_ids && is_bad_bag(in, begin, end)};
 }
 
 // The lane's part in the group's i-th row of the output, of those from `first` to before `end`.

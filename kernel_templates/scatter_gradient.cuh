@@ -16,7 +16,6 @@ struct Gradients {
 struct Counted {
   int count;
   Value weight_sum;
-  bool met_bad_input;
 };
 
 constexpr int share_bytes = elements * (int)sizeof(Output);
@@ -84,16 +83,15 @@ inline bool visit_ids(const Input& in, Index position, const Ids<n>& ids, Visit 
   bool any_is_bad = false;
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const bool is_padding = has_padding && ids.id[i] == (Id)padding_id;
-    const bool is_bad = must_check && !is_padding && !is_in_table(ids.id[i], in.num_rows);
-    const bool counts = ids.present[i] && !is_padding && !is_bad;
+    const Verdict verdict = verdict_on(in, ids.id[i], ids.present[i]);
     Value weight = 1;
     if constexpr (has_weights && !clears_rows) {
-      const auto loaded = load_if<(int)sizeof(Weight)>(counts, in.weights + position + i * id_step);
+      const auto loaded =
+          load_if<(int)sizeof(Weight)>(verdict.counts, in.weights + position + i * id_step);
       weight = (Value)element<Weight>(loaded.word, 0);
     }
-    visit(ids.id[i], weight, counts);
-    any_is_bad |= ids.present[i] && is_bad;
+    visit(ids.id[i], weight, verdict.counts);
+    any_is_bad |= verdict.is_bad;
   }
   return any_is_bad;
 }
@@ -123,10 +121,7 @@ inline bool visit_run_of_one_length(const Input& in, const Lane& lane, Visit vis
 
 template <class Visit>
 inline bool visit_csr_run(const Input& in, const Lane& lane, Visit visit) {
-  const int64 begin = raw_begin_of(in, (int64)lane.row);
-  const int64 end = raw_end_of(in, (int64)lane.row);
-  bool is_bad = is_bad_bag(in, begin, end);
-  Run run = {(Index)within_ids(in, begin) + lane.bag_lane, (Index)within_ids(in, end)};
+  auto [run, is_bad] = csr_run(in, lane);
 #pragma unroll 1
   while (run.position < run.end) {
     const Ids<rows_in_flight> ids = load_ids<rows_in_flight>(in, run, true);

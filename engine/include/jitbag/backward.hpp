@@ -123,6 +123,7 @@ class BackwardKernel {
  private:
   Kernel kernel_;
   BackwardSpec spec_;
+  ForwardSpec gradient_table_;  ///< of which the gradient would be the table
   Strategy strategy_;
   Reports* reports_;
 };

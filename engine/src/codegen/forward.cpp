@@ -1,9 +1,4 @@
-#include <spdlog/fmt/fmt.h>
-
-#include "codegen/constants.hpp"
-#include "codegen/options.hpp"
-#include "codegen/source_text.hpp"
-#include "jitbag/specialisation.hpp"
+#include "codegen/own_template.hpp"
 
 namespace jitbag {
 
@@ -11,16 +6,11 @@ Specialisation specialise(const ForwardSpec& raw, const Strategy& strategy, cons
   const ForwardSpec spec = validated(raw);
   validate(strategy, spec, target);
   const std::string name = "embedding_bag_forward.cu";
-  const std::string source =
-      fmt::format("// {}\n// {}\n// {}\n\n{}{}{}\n{}", to_text(spec), to_text(strategy),
-                  to_text(target), codegen::declarations() + "\n",
-                  codegen::constants(spec, strategy) + codegen::end_constants(spec.end),
-                  codegen::launch_mode(strategy.launch_mode), codegen::template_text(name));
-  return {.name = name,
-          .source = codegen::with_line_numbers(source, name),
-          .entry = "embedding_bag",
-          .target = target,
-          .options = codegen::options()};
+  const std::string constants =
+      codegen::constants(spec, strategy) + codegen::end_constants(spec.end);
+  return codegen::own_template(name, "embedding_bag",
+                               codegen::source_of(name, to_text(spec), strategy, target, constants),
+                               target);
 }
 
 }  // namespace jitbag

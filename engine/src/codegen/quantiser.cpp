@@ -1,7 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "codegen/constants.hpp"
-#include "codegen/options.hpp"
+#include "codegen/own_template.hpp"
 #include "codegen/quantiser_shape.hpp"
 #include "codegen/source_text.hpp"
 #include "jitbag/specialisation.hpp"
@@ -41,14 +41,12 @@ QuantiserShape quantiser_shape(const ForwardSpec& spec) {
 Specialisation quantiser_specialisation(const ForwardSpec& raw, const Target& target) {
   const ForwardSpec spec = quantiser_spec(raw);
   const std::string name = "quantise_rows.cu";
-  return {
-      .name = name,
-      .source = fmt::format("// Rows of {} float32 values to {}\n// {}\n\n{}\n{}\n{}", spec.dim,
-                            jitbag::name(spec.table_type), to_text(target), codegen::declarations(),
-                            constants(spec), codegen::template_text(name)),
-      .entry = "quantise_rows",
-      .target = target,
-      .options = codegen::options()};
+  return codegen::own_template(
+      name, "quantise_rows",
+      fmt::format("// Rows of {} float32 values to {}\n// {}\n\n{}\n{}\n{}", spec.dim,
+                  jitbag::name(spec.table_type), to_text(target), codegen::declarations(),
+                  constants(spec), codegen::template_text(name)),
+      target);
 }
 
 }  // namespace jitbag

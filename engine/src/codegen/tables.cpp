@@ -4,7 +4,7 @@
 
 #include "codegen/constants.hpp"
 #include "codegen/kinds.hpp"
-#include "codegen/options.hpp"
+#include "codegen/own_template.hpp"
 #include "codegen/source_text.hpp"
 #include "jitbag/specialisation.hpp"
 #include "spec/arguments.hpp"
@@ -101,11 +101,7 @@ Specialisation specialise(const TablesSpec& raw, const std::vector<Strategy>& st
     source += body(spec, kinds.all[number], number);
   }
   source += choice_of_body(kinds.all.size(), strategies[0]) + codegen::template_text(name);
-  return {.name = name,
-          .source = codegen::with_line_numbers(source, name),
-          .entry = "embedding_bag_tables",
-          .target = target,
-          .options = codegen::options()};
+  return codegen::own_template(name, "embedding_bag_tables", source, target);
 }
 
 }  // namespace jitbag

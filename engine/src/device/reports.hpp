@@ -24,6 +24,14 @@ class Reports {
   /// forgets it.
   void check();
 
+  /// What a launch begins with: check(), and the place to report to. Null, and no check, for a
+  /// kernel that does not report.
+  [[nodiscard]] BadInputReport* before_launch(bool kernel_reports) {
+    if (!kernel_reports) return nullptr;
+    check();
+    return of_current_context();
+  }
+
  private:
   struct Place {
     BadInputReport* on_host = nullptr;

@@ -102,33 +102,33 @@ struct Engine::State {
     }
   }
 
-  ForwardKernel make(const ForwardSpec& spec, const Strategy& strategy, const Target& target) {
-    // Now and not in a launch, which may be under capture.
-    if (spec.bad_ids == BadIds::report) static_cast<void>(reports.of_current_context());
+  /// The kernel that specialise() makes of these.
+  Kernel load_specialised(const auto&... what) {
     const auto start = Clock::now();
-    const Specialisation specialisation = specialise(spec, strategy, target);
-    const double codegen_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    return {load(specialisation, codegen_ms), spec, strategy, reports};
+    const Specialisation specialisation = specialise(what...);
+    return load(specialisation,
+                std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  }
+
+  /// Makes the place for reports now and not in a launch, which may be under capture.
+  void prepare_reports(bool kernel_reports) {
+    if (kernel_reports) static_cast<void>(reports.of_current_context());
+  }
+
+  ForwardKernel make(const ForwardSpec& spec, const Strategy& strategy, const Target& target) {
+    prepare_reports(spec.bad_ids == BadIds::report);
+    return {load_specialised(spec, strategy, target), spec, strategy, reports};
   }
 
   BackwardKernel make(const BackwardSpec& spec, const Strategy& strategy, const Target& target) {
-    if (spec.forward.bad_ids == BadIds::report) static_cast<void>(reports.of_current_context());
-    const auto start = Clock::now();
-    const Specialisation specialisation = specialise(spec, strategy, target);
-    const double codegen_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    return {load(specialisation, codegen_ms), spec, strategy, reports};
+    prepare_reports(spec.forward.bad_ids == BadIds::report);
+    return {load_specialised(spec, strategy, target), spec, strategy, reports};
   }
 
   TablesKernel make(const TablesSpec& spec, const std::vector<Strategy>& strategies,
                     std::optional<std::int64_t> expected_batch, const Target& target) {
-    static_cast<void>(reports.of_current_context());
-    const auto start = Clock::now();
-    const Specialisation specialisation = specialise(spec, strategies, target);
-    const double codegen_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    return {load(specialisation, codegen_ms), spec, strategies, expected_batch, reports};
+    prepare_reports(true);
+    return {load_specialised(spec, strategies, target), spec, strategies, expected_batch, reports};
   }
 
   Artifacts artifacts;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "device/reports.hpp"
@@ -6,6 +5,7 @@
 #include "jitbag/kernel.hpp"
 #include "runtime/bag_arguments.hpp"
 #include "runtime/forward_grid.hpp"
+#include "runtime/launch_blocks.hpp"
 #include "spec/arguments.hpp"
 
 namespace jitbag {
@@ -17,21 +17,12 @@ ForwardKernel::ForwardKernel(Kernel kernel, const ForwardSpec& spec, const Strat
 void ForwardKernel::launch(const ForwardArguments& arguments, Stream stream) const {
   check_arguments(spec_, arguments);
   if (spec_.dim == 0 || arguments.batch == 0) return;
-  BadInputReport* report = nullptr;
-  if (spec_.bad_ids == BadIds::report) {
-    reports_->check();
-    report = reports_->of_current_context();
-  }
+  BadInputReport* report = reports_->before_launch(spec_.bad_ids == BadIds::report);
   BagArguments values = bag_arguments(arguments);
   std::int64_t first_block = 0;
   std::array<void*, 3> parameters = {&values, &first_block, &report};
   const std::int64_t blocks = blocks_for(spec_, strategy_, output_rows(spec_, arguments));
-  for (; first_block < blocks; first_block += most_blocks) {
-    kernel_.launch({.blocks_x = static_cast<unsigned>(std::min(blocks - first_block, most_blocks)),
-                    .threads_x = static_cast<unsigned>(strategy_.block_threads),
-                    .mode = strategy_.launch_mode},
-                   parameters, stream);
-  }
+  launch_blocks(kernel_, strategy_, blocks, first_block, parameters, stream);
 }
 
 }  // namespace jitbag

@@ -92,11 +92,7 @@ void TablesKernel::launch(const TablesBinding& binding, const JoinedArguments& j
   const bool reports = std::any_of(spec_.tables.begin(), spec_.tables.end(), [](const auto& table) {
     return table.bad_ids == BadIds::report;
   });
-  BadInputReport* report = nullptr;
-  if (reports) {
-    reports_->check();
-    report = reports_->of_current_context();
-  }
+  BadInputReport* report = reports_->before_launch(reports);
   const void* entries = bound.entries.data();
   const void* blocks = bound.blocks.data();
   auto blocks_per_slot = static_cast<std::int64_t>(bound.grid.blocks.size());
