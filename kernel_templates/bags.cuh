@@ -89,18 +89,6 @@ inline bool is_in_table(Id id, int64 num_rows) {
   }
 }
 
-struct Verdict {
-  bool counts;
-  bool is_bad;
-};
-
-// What an id means, if there is one.
-inline Verdict verdict_on(const Input& in, Id id, bool present) {
-  const bool is_padding = has_padding && id == (Id)padding_id;
-  const bool is_bad = must_check && !is_padding && !is_in_table(id, in.num_rows);
-  return {present && !is_padding && !is_bad, present && is_bad};
-}
-
 // A lane's share of the ids of a bag.
 struct Run {
   Index position;  // of the next id

@@ -31,8 +31,10 @@ inline void add_run_of_one_length(Pool& pool, const Input& in, const Lane& lane)
 }
 
 inline void add_csr_run(Pool& pool, const Input& in, const Lane& lane) {
-  auto [run, has_bad_place] = csr_run(in, lane);
-  pool.met_bad_input = has_bad_place;
+  const int64 begin = raw_begin_of(in, (int64)lane.row);
+  const int64 end = raw_end_of(in, (int64)lane.row);
+  if (bad_ids == report_ids) pool.met_bad_input = is_bad_bag(in, begin, end);
+  Run run = {(Index)within_ids(in, begin) + lane.bag_lane, (Index)within_ids(in, end)};
   Ids<rows_in_flight> ids = load_ids<rows_in_flight>(in, run, true);
 #pragma unroll 1
   while (run.position < run.end) {
@@ -57,9 +59,13 @@ inline void finish(Pool& pool, const Input& in, const Lane& lane, int thread, ui
 // The rows of the output from `first` to before `end` that are this block's share.
 inline void pool_bags(const Input& in, Index first, Index end, int tile, uint32* shared) {
   const int thread = (int)threadIdx.x;
-  const auto lane_of = [&](int i) { return lane_of_group(in, first, end, tile, thread, i); };
+  const int group = thread / group_lanes;
+  const int in_group = thread % group_lanes;
+  const auto lane_of = [&](int i) {
+    return lane_of_group(in, first, end, tile, group, in_group, i);
+  };
   // Lanes that meet others must stay; of the rest those may leave whose group has nothing to do.
-  if (!lanes_meet && (lane_of(0).row >= end || thread / group_lanes >= groups_per_block)) return;
+  if (!lanes_meet && (lane_of(0).row >= end || group >= groups_per_block)) return;
   if constexpr (gathers_at_once) {
     Ids<in_flight> ids[bags_in_flight];
     const auto load_ids_from = [&](int i) {

@@ -92,8 +92,9 @@ inline Rows<n> load_rows(const Input& in, const Lane& lane, Index position, cons
   rows.any_is_bad = false;
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const Verdict verdict = verdict_on(in, ids.id[i], ids.present[i]);
-    rows.counted[i] = verdict.counts;
+    const bool is_padding = has_padding && ids.id[i] == (Id)padding_id;
+    const bool is_bad = must_check && !is_padding && !is_in_table(ids.id[i], in.num_rows);
+    rows.counted[i] = ids.present[i] && !is_padding && !is_bad;
     const uint64 address = row_address(in.table, ids.id[i]) + codes_offset;
 #pragma unroll
     for (int v = 0; v < vectors_per_lane; ++v) {
@@ -107,7 +108,7 @@ inline Rows<n> load_rows(const Input& in, const Lane& lane, Index position, cons
       rows.weight[i] =
           load_if<(int)sizeof(Weight)>(rows.counted[i], in.weights + position + i * id_step);
     }
-    rows.any_is_bad |= verdict.is_bad;
+    rows.any_is_bad |= ids.present[i] && is_bad;
   }
   return rows;
 }

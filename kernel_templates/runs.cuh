@@ -17,22 +17,11 @@ inline Run run_of_one_length(const Lane& lane) {
   return {begin + lane.bag_lane * run_length, begin + (Index)bag_length};
 }
 
-struct CsrRun {
-  Run run;
-  bool has_bad_place;  // where that is reported
-};
-
-inline CsrRun csr_run(const Input& in, const Lane& lane) {
-  const int64 begin = raw_begin_of(in, (int64)lane.row);
-  const int64 end = raw_end_of(in, (int64)lane.row);
-  return {{(Index)within_ids(in, begin) + lane.bag_lane, (Index)within_ids(in, end)},
-          bad_ids == report_ids && is_bad_bag(in, begin, end)};
-}
-
-// The lane's part in the group's i-th row of the output, of those from `first` to before `end`.
-inline Lane lane_of_group(const Input& in, Index first, Index end, int tile, int thread, int i) {
-  const int group = thread / group_lanes;
-  const int in_group = thread % group_lanes;
+// The lane's part in its group's i-th row of the output, of those from `first` to before `end`. The
+// caller divides the thread into its group and its place there once: where this did so for each
+// row, the set of the four traces took 113 us in place of 95 (H200).
+inline Lane lane_of_group(const Input& in, Index first, Index end, int tile, int group,
+                          int in_group, int i) {
   Lane lane;
   lane.row = first + i * groups_per_block + group;
   lane.tile = tile;

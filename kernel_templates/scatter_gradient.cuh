@@ -83,15 +83,16 @@ inline bool visit_ids(const Input& in, Index position, const Ids<n>& ids, Visit 
   bool any_is_bad = false;
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const Verdict verdict = verdict_on(in, ids.id[i], ids.present[i]);
+    const bool is_padding = has_padding && ids.id[i] == (Id)padding_id;
+    const bool is_bad = must_check && !is_padding && !is_in_table(ids.id[i], in.num_rows);
+    const bool counts = ids.present[i] && !is_padding && !is_bad;
     Value weight = 1;
     if constexpr (has_weights && !clears_rows) {
-      const auto loaded =
-          load_if<(int)sizeof(Weight)>(verdict.counts, in.weights + position + i * id_step);
+      const auto loaded = load_if<(int)sizeof(Weight)>(counts, in.weights + position + i * id_step);
       weight = (Value)element<Weight>(loaded.word, 0);
     }
-    visit(ids.id[i], weight, verdict.counts);
-    any_is_bad |= verdict.is_bad;
+    visit(ids.id[i], weight, counts);
+    any_is_bad |= ids.present[i] && is_bad;
   }
   return any_is_bad;
 }
@@ -121,7 +122,10 @@ inline bool visit_run_of_one_length(const Input& in, const Lane& lane, Visit vis
 
 template <class Visit>
 inline bool visit_csr_run(const Input& in, const Lane& lane, Visit visit) {
-  auto [run, is_bad] = csr_run(in, lane);
+  const int64 begin = raw_begin_of(in, (int64)lane.row);
+  const int64 end = raw_end_of(in, (int64)lane.row);
+  bool is_bad = is_bad_bag(in, begin, end);
+  Run run = {(Index)within_ids(in, begin) + lane.bag_lane, (Index)within_ids(in, end)};
 #pragma unroll 1
   while (run.position < run.end) {
     const Ids<rows_in_flight> ids = load_ids<rows_in_flight>(in, run, true);
@@ -234,7 +238,8 @@ inline void scatter_bags(const Input& in, const Gradients& gradients, Index firs
   const int thread = (int)threadIdx.x;
 #pragma unroll 1
   for (int i = 0; i < bags_per_group; ++i) {
-    const Lane lane = lane_of_group(in, first, end, tile, thread, i);
+    const Lane lane =
+        lane_of_group(in, first, end, tile, thread / group_lanes, thread % group_lanes, i);
     // Lanes that meet others must stay.
     if (!lanes_meet && !lane.works) continue;
     if constexpr (gathers_at_once) {
