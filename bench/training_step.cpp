@@ -23,10 +23,11 @@ nlohmann::json times(Engine& engine, const bench::FixedShape& shape) {
   const bench::RotatingBags bags(engine, shape, 4);
   const ForwardChoice choice = {.expected_batch = shape.batch};
   const ForwardKernel& forward = engine.forward(spec, choice);
-  const BackwardKernel& backward = engine.backward({.forward = spec}, choice);
+  const BackwardChoice backward_choice = {.expected_batch = shape.batch};
+  const BackwardKernel& backward = engine.backward({.forward = spec}, backward_choice);
 
   const BackwardKernel& clearing =
-      engine.backward({.forward = spec, .table_gradient = ClearedGradient{}}, choice);
+      engine.backward({.forward = spec, .table_gradient = ClearedGradient{}}, backward_choice);
 
   const auto clear = [&](std::size_t, Stream stream) {
     device::fill_bytes(gradient.data(), 0, gradient.size(), stream);

@@ -9,6 +9,7 @@
 #include "report.cuh"
 #include "rows.cuh"
 #include "runs.cuh"
+#include "passed_on.cuh"
 #include "scatter_gradient.cuh"
 // clang-format on
 

@@ -4,18 +4,12 @@
 // binds is how many of them it takes.
 
 // Whether ids are looked at twice: a divisor must be known before the first addition.
-constexpr bool needs_count = has_pooling(mean_pooling) || has_pooling(mean_by_sqrt_pooling);
 constexpr bool counts_first = !clears_rows && (needs_count || needs_weight_sum);
 constexpr bool lanes_meet = bag_lanes > 1 && counts_first;
 
 struct Gradients {
   const Output* output;
   char* table;
-};
-
-struct Counted {
-  int count;
-  Value weight_sum;
 };
 
 constexpr int share_bytes = elements * (int)sizeof(Output);
@@ -44,21 +38,6 @@ inline OutputGradient load_output_gradient(const Gradients& gradients, const Lan
 struct Share {
   Value value[vectors_per_lane][elements];
 };
-
-inline Value passed_on(int pooling, const Counted& counted) {
-  switch (pooling) {
-    case mean_pooling:
-      return reciprocal((Value)counted.count);
-    case mean_by_sqrt_pooling:
-      return (Value)1 / square_root((Value)counted.count);
-    case mean_by_length_pooling:
-      return (Value)1 / (Value)mean_length;
-    case mean_by_weights_pooling:
-      return (Value)1 / counted.weight_sum;
-    default:
-      return 1;
-  }
-}
 
 inline Share share_of(const OutputGradient& gradient, const Counted& counted) {
   Share share = {};

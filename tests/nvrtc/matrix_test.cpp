@@ -31,9 +31,11 @@ void check_artifact(const Artifact& artifact, const std::string& entry, const St
 void compile_backward_matrix(Engine& engine, const Target& target) {
   for (const BackwardMatrixKernel& kernel : backward_matrix(seed())) {
     INFO(describe(kernel, target));
-    const Strategy strategy = strategy_for(kernel, target);
-    check_artifact(engine.artifact(specialise(kernel.spec, strategy, target)),
-                   "embedding_bag_scatter", strategy);
+    const BackwardStrategy strategy = strategy_for(kernel, target);
+    for (const Specialisation& one : specialise(kernel.spec, strategy, target)) {
+      INFO(one.name);
+      check_artifact(engine.artifact(one), one.entry, strategy.shape);
+    }
   }
 }
 

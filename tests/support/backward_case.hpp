@@ -13,35 +13,50 @@
 
 namespace jitbag::test {
 
-/// A kernel of backward to test.
+/// Kernels of backward to test.
 struct BackwardMatrixKernel {
-  MatrixKernel forward;  ///< of which it is the gradient
+  MatrixKernel forward;  ///< of which they are the gradient
   BackwardSpec spec;     ///< validated
+  BackwardMethod method = BackwardMethod::scatter;
 };
 
-/// Some kernels of the forward matrix, and kernels that add their dense gradients. The same seed
-/// gives the same kernels, in the same order.
+/// Some kernels of the forward matrix, with gradients of every kind. The same seed gives the same
+/// kernels, in the same order.
 [[nodiscard]] std::vector<BackwardMatrixKernel> backward_matrix(std::uint64_t seed);
 
 /// The shape's strategy; the built-in rule where the shape cannot work for the gradient.
-[[nodiscard]] Strategy strategy_for(const BackwardMatrixKernel& kernel, const Target& target);
+[[nodiscard]] BackwardStrategy strategy_for(const BackwardMatrixKernel& kernel,
+                                            const Target& target);
 
 [[nodiscard]] std::string describe(const BackwardMatrixKernel& kernel, const Target& target);
 
-/// A dense gradient to add to, with all that it follows from. Gaps and surroundings are NaN.
+/// All that a launch may write to. Gaps and surroundings are NaN.
+struct GradientArrays {
+  PlacedArray table;  ///< a dense gradient, the rows of a sparse one, or the table that is stepped
+  PlacedArray rows, first_moment, second_moment;
+  SparseCount count{-1, -1};
+};
+
+/// The inputs of a gradient, and what it is added to or stepped, as it is before.
 struct BackwardCase {
   BackwardCase(const BackwardSpec& spec, const ForwardCaseOptions& options);
 
   BackwardSpec spec;  ///< validated
   ForwardCase inputs;
   PlacedArray output_gradient, winners;
-  PlacedArray gradient;  ///< as it is before
+  GradientArrays before;
+  std::int64_t capacity = 0;
+  OptimizerParameters parameters;
 
-  /// Arguments in host memory, with nothing to write to.
-  [[nodiscard]] BackwardArguments host_arguments() const;
+  /// Arguments in host memory.
+  [[nodiscard]] BackwardArguments host_arguments(GradientArrays& arrays) const;
 
-  /// What is wrong with a gradient after a launch, in one sentence, or nothing.
-  [[nodiscard]] std::string check(const PlacedArray& after) const;
+  /// Whether offsets decrease so that an id is in two bags. Sorting gives it to the last of them,
+  /// where everything else counts it in both.
+  [[nodiscard]] bool bags_overlap() const;
+
+  /// What is wrong with the arrays after a launch, in one sentence, or nothing.
+  [[nodiscard]] std::string check(const GradientArrays& after) const;
 };
 
 }  // namespace jitbag::test

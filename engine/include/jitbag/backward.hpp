@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "jitbag/forward_spec.hpp"
 #include "jitbag/kernel.hpp"
@@ -38,13 +40,14 @@ struct ClearedGradient {
   bool operator==(const ClearedGradient&) const = default;
 };
 
-/// Only the rows that have a gradient, each once, ascending: their numbers and gradients.
+/// Only the rows that a counted id names, each once, ascending: their numbers and gradients.
 struct SparseGradient {
   DataType type = DataType::float32;
   bool operator==(const SparseGradient&) const = default;
 };
 
-/// An optimizer's step on the rows that have a gradient, which itself is stored nowhere.
+/// An optimizer's step on the rows that a counted id names. Their gradient itself is stored
+/// nowhere.
 struct AppliedGradient {
   Optimizer optimizer = Optimizer::sgd;
   /// For tables of 16 bits: rounds up or down at random, so that the mean is right (Gupta et al.
@@ -98,43 +101,80 @@ struct BackwardArguments {
   void* rows = nullptr;           ///< sparse: [capacity] of the ids' type
   SparseCount* count = nullptr;   ///< sparse
   void* updated_table = nullptr;  ///< applied: the table that takes the step
-  float* first_moment = nullptr;  ///< applied: [num_rows, moments_of(...).first]
+  /// Applied: [num_rows, moments_of(...).first], at a multiple of 16 bytes as far as rows of floats
+  /// are; so is a sparse gradient.
+  float* first_moment = nullptr;
   float* second_moment = nullptr;
   const OptimizerParameters* parameters = nullptr;  ///< applied
   /// [num_ids], written for every id of a bag: 0 where it is not counted. Ids outside every bag are
   /// left as they are; where offsets decrease and bags overlap, one of them is written.
   void* weight_gradient = nullptr;
+  /// On the GPU: BackwardKernel::workspace_bytes of memory at a multiple of 256 bytes, of whatever
+  /// content, for nobody else until the launch is done.
+  void* workspace = nullptr;
+  std::int64_t workspace_bytes = 0;
 };
 
-/// Adds a dense gradient on the GPU, or clears it: one launch, no memory of its own, every id an
-/// addition (or a store) in memory, in whatever order they arrive.
+/// How the gradient of the table is computed on the GPU.
+enum class BackwardMethod : std::uint8_t {
+  /// Each id is an addition (or a store) in memory, in whatever order they arrive: for dense
+  /// gradients of float32 and float64, and for clearing. One launch, no workspace.
+  scatter,
+  /// The ids are sorted by row, on the bits alone that num_rows takes; then each row is summed and
+  /// written once. The same bits on every run. Several launches, and a workspace. At most 2^30 ids
+  /// and 2^32 - 2 rows, and of rows that are stepped 8192 bytes (16-bit types) to 32768.
+  sort,
+};
+
+/// Beside the method, how lanes are laid over rows: for scatter as in forward; for sort
+/// `rows_in_flight` are the uses that a group sums together, and bag_lanes and bags_per_group
+/// are 1.
+struct BackwardStrategy {
+  BackwardMethod method = BackwardMethod::scatter;
+  Strategy shape = {};
+  bool operator==(const BackwardStrategy&) const = default;
+};
+
+/// The kernels of a gradient. They allocate nothing, read nothing back to the host, and may be
+/// captured into a graph.
 class BackwardKernel {
  public:
-  BackwardKernel(Kernel kernel, const BackwardSpec& spec, const Strategy& strategy,
-                 Reports& reports);
+  /// `kernels` are those of specialise(), in their order.
+  BackwardKernel(std::vector<Kernel> kernels, const BackwardSpec& spec,
+                 const BackwardStrategy& strategy, Reports& reports);
 
   [[nodiscard]] const BackwardSpec& spec() const noexcept { return spec_; }
-  [[nodiscard]] const Strategy& strategy() const noexcept { return strategy_; }
-  [[nodiscard]] const Artifact& artifact() const noexcept { return kernel_.artifact(); }
+  [[nodiscard]] const BackwardStrategy& strategy() const noexcept { return strategy_; }
+  [[nodiscard]] std::span<const Kernel> kernels() const noexcept { return kernels_; }
+
+  /// What a launch with arguments of this batch, num_ids and num_rows needs; it never gets less
+  /// where those grow. Reads no pointers.
+  [[nodiscard]] std::int64_t workspace_bytes(const BackwardArguments& arguments) const;
 
   /// As ForwardKernel::launch.
   void launch(const BackwardArguments& arguments, Stream stream) const;
 
  private:
-  Kernel kernel_;
+  std::vector<Kernel> kernels_;
   BackwardSpec spec_;
-  ForwardSpec gradient_table_;  ///< of which the gradient would be the table
-  Strategy strategy_;
+  BackwardStrategy strategy_;
   Reports* reports_;
 };
 
-/// The built-in rule for a kernel of the GPU. Throws Error(invalid_argument) for what there is no
-/// kernel for yet: gradients but a dense one of float32 or float64 and the clearing of any dense
-/// one, of the weights, and deterministic ones.
-[[nodiscard]] Strategy default_strategy(const BackwardSpec& spec, const Target& target,
-                                        std::optional<std::int64_t> expected_batch = {});
+/// The built-in rule for a kernel of the GPU: scatter where it can, but for large batches. Throws
+/// Error(invalid_argument) for what there is no kernel for yet.
+[[nodiscard]] BackwardStrategy default_strategy(const BackwardSpec& spec, const Target& target,
+                                                std::optional<std::int64_t> expected_batch = {});
+
+/// The same for one method.
+[[nodiscard]] BackwardStrategy default_strategy(const BackwardSpec& spec, BackwardMethod method,
+                                                const Target& target,
+                                                std::optional<std::int64_t> expected_batch = {});
 
 /// Throws Error(invalid_argument) that says which field cannot work for this spec and target.
-void validate(const Strategy& strategy, const BackwardSpec& spec, const Target& target);
+void validate(const BackwardStrategy& strategy, const BackwardSpec& spec, const Target& target);
+
+/// "sort vector=16B ...".
+[[nodiscard]] std::string to_text(const BackwardStrategy& strategy);
 
 }  // namespace jitbag

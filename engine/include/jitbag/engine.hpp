@@ -26,9 +26,15 @@ struct EngineOptions {
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
 
-/// How a forward or backward kernel is chosen, beyond its spec.
+/// How a forward kernel is chosen, beyond its spec.
 struct ForwardChoice {
   std::optional<Strategy> strategy = {};            ///< unset: the built-in rule
+  std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
+};
+
+/// How the kernels of a gradient are chosen.
+struct BackwardChoice {
+  std::optional<BackwardStrategy> strategy = {};    ///< unset: the built-in rule
   std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
 };
 
@@ -60,11 +66,11 @@ class Engine {
   /// reference rather than ask again.
   [[nodiscard]] const TablesKernel& tables(const TablesSpec& spec, const TablesChoice& choice = {});
 
-  /// The kernel for a gradient, in the same way; keep the reference, since its lookup compares
+  /// The kernels for a gradient, in the same way; keep the reference, since its lookup compares
   /// whole specs. Throws Error(invalid_argument) for one that there is no kernel for yet
   /// (default_strategy).
   [[nodiscard]] const BackwardKernel& backward(const BackwardSpec& spec,
-                                               const ForwardChoice& choice = {});
+                                               const BackwardChoice& choice = {});
 
   /// What makes quantised tables of the spec's layout on the GPU.
   [[nodiscard]] const Quantiser& quantiser(const ForwardSpec& spec);

@@ -45,8 +45,10 @@ struct Specialisation {
 /// Codegen: pure functions, no CUDA, no files. Throw Error(invalid_argument).
 [[nodiscard]] Specialisation specialise(const ForwardSpec& spec, const Strategy& strategy,
                                         const Target& target);
-[[nodiscard]] Specialisation specialise(const BackwardSpec& spec, const Strategy& strategy,
-                                        const Target& target);
+/// All kernels that a gradient takes.
+[[nodiscard]] std::vector<Specialisation> specialise(const BackwardSpec& spec,
+                                                     const BackwardStrategy& strategy,
+                                                     const Target& target);
 /// Strategies one for each table, all with the same block_threads and launch mode.
 [[nodiscard]] Specialisation specialise(const TablesSpec& spec,
                                         const std::vector<Strategy>& strategies,

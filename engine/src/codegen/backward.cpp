@@ -1,21 +1,129 @@
+#include <algorithm>
+#include <bit>
 #include <variant>
 
 #include "codegen/own_template.hpp"
+#include "codegen/sorted_kernels.hpp"
 #include "spec/gradient_table.hpp"
 
 namespace jitbag {
+namespace {
 
-Specialisation specialise(const BackwardSpec& raw, const Strategy& strategy, const Target& target) {
+/// The kernels of the sort method share templates, of which none uses every constant.
+constexpr std::string_view silence = "#pragma nv_diag_suppress 177\n";
+
+/// All that the kernels of one spec and shape have in common.
+struct Kernels {
+  const BackwardSpec& spec;
+  const Strategy& shape;
+  const Target& target;
+
+  [[nodiscard]] std::string constants() const {
+    return codegen::constants(gradient_table(spec), shape);
+  }
+
+  [[nodiscard]] Specialisation of_spec(const std::string& name, const std::string& entry,
+                                       const std::string& constants) const {
+    return codegen::own_template(
+        name, entry, codegen::source_of(name, to_text(spec), shape, target, constants), target);
+  }
+
+  /// A kernel that any spec may share.
+  [[nodiscard]] Specialisation of_none(const std::string& name, const std::string& entry,
+                                       const std::string& constants) const {
+    return codegen::own_template(
+        name, entry,
+        fmt::format("// {}\n\n{}{}{}{}\n{}", to_text(target), silence, codegen::declarations(),
+                    constants, codegen::launch_mode(shape.launch_mode),
+                    codegen::template_text(name)),
+        target);
+  }
+};
+
+std::string constant(std::string_view type, std::string_view name, auto value) {
+  return fmt::format("constexpr {} {} = {};\n", type, name, value);
+}
+
+/// What becomes of a row's gradient.
+struct RowConstants {
+  static std::string text(std::string_view gradient, std::string_view optimizer, bool stochastic) {
+    return constant("int", "row_gradient", fmt::format("{}_gradient", gradient)) +
+           constant("int", "optimizer", fmt::format("{}_optimizer", optimizer)) +
+           constant("bool", "stochastic_rounding", stochastic);
+  }
+  std::string operator()(const SparseGradient&) const { return text("sparse", "no", false); }
+  std::string operator()(const AppliedGradient& applied) const {
+    return text("applied", name(applied.optimizer), applied.stochastic_rounding);
+  }
+  std::string operator()(const auto&) const { return text("dense", "no", false); }
+};
+
+constexpr std::string_view row_enumerations = R"(
+enum { dense_gradient, sparse_gradient, applied_gradient };
+enum {
+  no_optimizer,
+  sgd_optimizer,
+  momentum_optimizer,
+  adagrad_optimizer,
+  row_wise_adagrad_optimizer,
+  adam_optimizer
+};
+)";
+
+Specialisation radix_pass(const Kernels& kernels, int keys_per_thread) {
+  return kernels.of_none("radix_pass.cu", "radix_pass",
+                         constant("int", "block_threads", pass_block_threads) +
+                             constant("int", "keys_per_thread", keys_per_thread));
+}
+
+std::vector<Specialisation> sorted(const Kernels& kernels) {
+  const BackwardSpec& spec = kernels.spec;
+  Strategy uses_shape = kernels.shape;
+  uses_shape.block_threads = uses_block_threads;
+  const Kernels uses{spec, uses_shape, kernels.target};
+  const std::string rows = std::string(silence) + kernels.constants() +
+                           std::string(row_enumerations) +
+                           std::visit(RowConstants{}, spec.table_gradient);
+  std::vector<Specialisation> all = {
+      uses.of_spec("embedding_bag_uses.cu", "embedding_bag_uses",
+                   std::string(silence) + uses.constants() +
+                       constant("int", "lanes_per_bag", lanes_per_bag(spec.forward))),
+      radix_pass(kernels, keys_per_thread_of_small_pass),
+      radix_pass(kernels, keys_per_thread_of_large_pass),
+      kernels.of_spec("reduce_uses.cu", "reduce_uses", rows),
+      kernels.of_spec("join_pieces.cu", "join_pieces",
+                      rows + constant("int", "slices_per_block", slices_per_block_of_join))};
+  if (std::holds_alternative<SparseGradient>(spec.table_gradient)) {
+    all.push_back(kernels.of_none(
+        "number_rows.cu", "number_rows",
+        constant("int", "block_threads", number_rows_block_threads) +
+            constant("int", "keys_per_thread", keys_per_thread_of_number_rows) +
+            fmt::format("using Id = {};\n", codegen::cuda_type(spec.forward.id_type))));
+  }
+  return all;
+}
+
+}  // namespace
+
+int lanes_per_bag(const ForwardSpec& spec) {
+  constexpr int warp_lanes = 32;
+  if (spec.pooling.has(Pooling::none)) return 1;
+  const auto* fixed = std::get_if<FixedBags>(&spec.bags);
+  if (fixed == nullptr) return warp_lanes / 2;
+  return static_cast<int>(std::bit_ceil(
+      static_cast<std::uint64_t>(std::clamp<std::int64_t>(fixed->size, 1, warp_lanes))));
+}
+
+std::vector<Specialisation> specialise(const BackwardSpec& raw, const BackwardStrategy& strategy,
+                                       const Target& target) {
   const BackwardSpec spec = validated(raw);
   validate(strategy, spec, target);
-  const std::string name = "embedding_bag_scatter.cu";
-  const std::string constants =
-      codegen::constants(gradient_table(spec), strategy) +
-      fmt::format("constexpr bool clears_rows = {};\n",
-                  std::holds_alternative<ClearedGradient>(spec.table_gradient));
-  return codegen::own_template(name, "embedding_bag_scatter",
-                               codegen::source_of(name, to_text(spec), strategy, target, constants),
-                               target);
+  const Kernels kernels{spec, strategy.shape, target};
+  if (strategy.method == BackwardMethod::sort) return sorted(kernels);
+  return {kernels.of_spec("embedding_bag_scatter.cu", "embedding_bag_scatter",
+                          kernels.constants() + constant("bool", "clears_rows",
+                                                         std::holds_alternative<ClearedGradient>(
+                                                             spec.table_gradient)))};
 }
 
 }  // namespace jitbag

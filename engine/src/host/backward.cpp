@@ -58,10 +58,11 @@ void clear(const ForwardSpec& spec, const DenseGradient& dense, const BackwardAr
            const std::vector<Use>& uses) {
   const Integers winners(arguments.forward.winners, spec.id_type);
   auto* const gradient = static_cast<std::byte*>(arguments.table_gradient);
+  const bool adds = std::any_of(spec.pooling.begin(), spec.pooling.end(),
+                                [](Pooling pooling) { return pooling != Pooling::max; });
   for (const Use& use : uses) {
     for (std::int64_t column = 0; column < spec.dim; ++column) {
-      const bool has_gradient =
-          use.position != Use::as_largest || winners[use.unit * spec.dim + column] == use.row;
+      const bool has_gradient = adds || winners[use.unit * spec.dim + column] == use.row;
       if (has_gradient) store_float(dense.type, gradient, use.row * dense.row_stride + column, 0);
     }
   }

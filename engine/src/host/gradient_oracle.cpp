@@ -84,6 +84,7 @@ class GradientOracle {
       result_.weights[i] = {};
     }
     if (counted.empty()) return;
+    for (const Counted& one : counted) static_cast<void>(row(one.row));
     for (std::size_t p = 0; p < spec_.pooling.size(); ++p) {
       const std::int64_t first = static_cast<std::int64_t>(p) * spec_.dim;
       if (spec_.pooling[p] == Pooling::max) {

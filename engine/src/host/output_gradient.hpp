@@ -25,11 +25,13 @@ class OutputGradient {
 
   /// Adds what the use gives its row to `sums[dim]`.
   void add(const Use& use, Number* sums) const {
-    if (use.position == Use::as_largest) return add_won(use, sums);
     const Number weight =
         spec_.weight_type ? weights_.template read<Number>(use.position) : Number{1};
     for (std::size_t p = 0; p < spec_.pooling.size(); ++p) {
-      if (spec_.pooling[p] == Pooling::max) continue;
+      if (spec_.pooling[p] == Pooling::max) {
+        if (!use.comes_again) add_won(use, p, sums);
+        continue;
+      }
       add_scaled(use.unit, p, weight / divisor(spec_.pooling[p], use.unit), sums);
     }
   }
@@ -54,9 +56,8 @@ class OutputGradient {
                                            static_cast<std::int64_t>(pooling) * spec_.dim + column);
   }
 
-  void add_won(const Use& use, Number* sums) const {
-    std::size_t p = 0;
-    while (spec_.pooling[p] != Pooling::max) ++p;
+  /// Of a maximum a row has the columns that it won, once for each bag.
+  void add_won(const Use& use, std::size_t p, Number* sums) const {
     for (std::int64_t column = 0; column < spec_.dim; ++column) {
       if (winners_[use.unit * spec_.dim + column] == use.row) {
         sums[column] += element(use.unit, p, column);

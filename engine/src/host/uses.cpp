@@ -17,17 +17,12 @@ class Collector {
         rule_(spec, arguments.num_rows),
         bags_(spec, arguments),
         ids_(arguments.ids, spec.id_type),
-        weights_(arguments.weights, spec.weight_type.value_or(DataType::float32)),
-        winners_(arguments.winners, spec.id_type),
-        adds_(std::any_of(spec.pooling.begin(), spec.pooling.end(), is_sum_or_mean)) {}
+        weights_(arguments.weights, spec.weight_type.value_or(DataType::float32)) {}
 
   void collect(Uses& uses) {
     if (spec_.pooling.has(Pooling::none)) return collect_rows(uses);
     uses.bags.resize(static_cast<std::size_t>(bags_.batch()));
-    for (std::int64_t bag = 0; bag < bags_.batch(); ++bag) {
-      add_bag(bag, uses);
-      if (spec_.winners) add_winners(bag, uses);
-    }
+    for (std::int64_t bag = 0; bag < bags_.batch(); ++bag) add_bag(bag, uses);
   }
 
  private:
@@ -47,20 +42,8 @@ class Collector {
       if (!rule_.is_counted(row)) continue;
       ++counted.count;
       if (spec_.weight_type) counted.weight_sum += weights_.read<double>(position);
-      if (adds_) uses.all.push_back({row, bag, position});
+      uses.all.push_back({row, bag, position});
     }
-  }
-
-  /// Each row that won a column once, in any order: a sort by row follows.
-  void add_winners(std::int64_t bag, Uses& uses) {
-    won_.clear();
-    for (std::int64_t column = 0; column < spec_.dim; ++column) {
-      const std::int64_t row = winners_[bag * spec_.dim + column];
-      if (row != -1 && rule_.is_counted(row)) won_.push_back(row);
-    }
-    std::sort(won_.begin(), won_.end());
-    won_.erase(std::unique(won_.begin(), won_.end()), won_.end());
-    for (const std::int64_t row : won_) uses.all.push_back({row, bag, Use::as_largest});
   }
 
   const ForwardSpec& spec_;
@@ -68,9 +51,6 @@ class Collector {
   Bags bags_;
   Integers ids_;
   FloatArray weights_;
-  Integers winners_;
-  bool adds_;
-  std::vector<std::int64_t> won_;
 };
 
 }  // namespace
@@ -83,7 +63,10 @@ UsesByRow::UsesByRow(std::vector<Use> uses) : all(std::move(uses)) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Use& a, const Use& b) { return a.row < b.row; });
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i > 0 && all[i].row == all[i - 1].row) continue;
+    if (i > 0 && all[i].row == all[i - 1].row) {
+      all[i].comes_again = all[i].unit == all[i - 1].unit;
+      continue;
+    }
     rows.push_back(all[i].row);
     begins.push_back(i);
   }

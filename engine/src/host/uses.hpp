@@ -9,13 +9,12 @@
 
 namespace jitbag::host {
 
-/// One reason why a row has a gradient.
+/// A counted id of a bag.
 struct Use {
-  static constexpr std::int64_t as_largest = -1;
-
   std::int64_t row = 0;
   std::int64_t unit = 0;      ///< row of the output: the bag, or without pooling the id's position
-  std::int64_t position = 0;  ///< of the id, or as_largest: the row won columns of a maximum
+  std::int64_t position = 0;  ///< of the id
+  bool comes_again = false;   ///< the row has had an id in the same bag before
 };
 
 /// What the divisors of a bag are made of.

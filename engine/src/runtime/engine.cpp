@@ -120,9 +120,14 @@ struct Engine::State {
     return {load_specialised(spec, strategy, target), spec, strategy, reports};
   }
 
-  BackwardKernel make(const BackwardSpec& spec, const Strategy& strategy, const Target& target) {
+  BackwardKernel make(const BackwardSpec& spec, const BackwardStrategy& strategy,
+                      const Target& target) {
     prepare_reports(spec.forward.bad_ids == BadIds::report);
-    return {load_specialised(spec, strategy, target), spec, strategy, reports};
+    std::vector<Kernel> kernels;
+    for (const Specialisation& one : specialise(spec, strategy, target)) {
+      kernels.push_back(load(one, 0));
+    }
+    return {std::move(kernels), spec, strategy, reports};
   }
 
   TablesKernel make(const TablesSpec& spec, const std::vector<Strategy>& strategies,
@@ -162,11 +167,11 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
   return kernel;
 }
 
-const BackwardKernel& Engine::backward(const BackwardSpec& raw, const ForwardChoice& choice) {
+const BackwardKernel& Engine::backward(const BackwardSpec& raw, const BackwardChoice& choice) {
   const Target target = current_target();
   const BackwardSpec spec = validated(raw);
   const int bits = batch_bits(choice.expected_batch);
-  const Strategy strategy =
+  const BackwardStrategy strategy =
       choice.strategy ? *choice.strategy : default_strategy(spec, target, smallest_batch(bits));
   return state_->made_backward.get({to_text(spec), to_text(strategy), to_text(target)},
                                    [&] { return state_->make(spec, strategy, target); });

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "spec/gradient_table.hpp"
 #include "spec/refuse.hpp"
 
 namespace jitbag {
@@ -134,7 +135,8 @@ struct CheckTableGradient {
   void operator()(const SparseGradient& sparse) const {
     check_size("capacity", arguments.capacity);
     check_address("table_gradient", arguments.table_gradient,
-                  elements("The gradient", arguments.capacity, spec.dim), size_of(sparse.type));
+                  elements("The gradient", arguments.capacity, spec.dim),
+                  row_alignment(spec.dim * size_of(sparse.type)));
     check_address("rows", arguments.rows, arguments.capacity, size_of(spec.id_type));
     check_address("count", arguments.count, 1, alignof(SparseCount));
   }
@@ -143,11 +145,14 @@ struct CheckTableGradient {
     const Moments moments = moments_of(applied.optimizer, spec.dim);
     check_address("updated_table", arguments.updated_table, rows_of("The table", spec.row_stride),
                   spec.alignment);
-    check_address("first_moment", arguments.first_moment, rows_of("first_moment", moments.first),
-                  sizeof(float));
-    check_address("second_moment", arguments.second_moment,
-                  rows_of("second_moment", moments.second), sizeof(float));
+    check_moment("first_moment", arguments.first_moment, moments.first);
+    check_moment("second_moment", arguments.second_moment, moments.second);
     check_address("parameters", arguments.parameters, 1, alignof(OptimizerParameters));
+  }
+
+  void check_moment(std::string_view name, const float* moment, std::int64_t width) const {
+    check_address(name, moment, rows_of(name, width),
+                  row_alignment(width * static_cast<std::int64_t>(sizeof(float))));
   }
 
   [[nodiscard]] std::int64_t rows_of(std::string_view name, std::int64_t width) const {

@@ -4,8 +4,16 @@
 
 namespace jitbag {
 
-/// A validated spec's dense gradient as a table that forward would read: what a kernel which adds
-/// to its rows addresses. Throws Error(invalid_argument) for what there is no kernel for.
+/// What rows' gradients go to, for a validated spec, as a table that forward would read: a dense
+/// gradient, or one that is cleared; the rows of a sparse one; the table that is stepped. Throws
+/// Error(invalid_argument) for what there is no kernel for.
 [[nodiscard]] ForwardSpec gradient_table(const BackwardSpec& spec);
+
+/// Whether additions or stores in memory can do it.
+[[nodiscard]] bool can_scatter(const BackwardSpec& spec);
+
+/// Bytes that must divide the address of an array of rows of so many elements: 16, as far as rows
+/// are a multiple of them.
+[[nodiscard]] std::int64_t row_alignment(std::int64_t row_bytes);
 
 }  // namespace jitbag

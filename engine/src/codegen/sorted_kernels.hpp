@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jitbag {
+
+/// The kernels of backward's sort method, in the order of specialise(). Only a sparse gradient
+/// numbers rows.
+enum class SortedKernel : std::size_t { uses, small_pass, large_pass, reduce, join, number_rows };
+
+/// What their launches must know of their text.
+inline constexpr int uses_block_threads = 256;
+inline constexpr int pass_block_threads = 512;
+inline constexpr int keys_per_thread_of_small_pass = 4;
+inline constexpr int keys_per_thread_of_large_pass = 16;
+inline constexpr int number_rows_block_threads = 512;
+inline constexpr int keys_per_thread_of_number_rows = 4;
+inline constexpr int slices_per_block_of_join = 8;
+
+struct ForwardSpec;
+
+/// Lanes that note the ids of a bag together: a power of two.
+[[nodiscard]] int lanes_per_bag(const ForwardSpec& validated_spec);
+
+}  // namespace jitbag

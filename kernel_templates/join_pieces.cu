@@ -1,0 +1,106 @@
+// The last step of backward's sorted strategy: a block adds up the pieces of each long row that
+// begins in one of its slices, in so many parts that its groups share, in an order that the row's
+// length alone decides.
+
+// clang-format off
+#include "bad_input_report.cuh"
+#include "bag_arguments.cuh"
+#include "device.cuh"
+#include "sort_arguments.cuh"
+#include "bags.cuh"
+#include "rows.cuh"
+#include "optimizers.cuh"
+#include "stochastic_rounding.cuh"
+#include "row_gradients.cuh"
+#include "slices.cuh"
+// clang-format on
+
+constexpr int tiles = (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
+
+// The slice after the last one that begins with this row.
+inline int64 end_of_row(const SortedUses& uses, int64 first, uint32 row) {
+  int64 step = 1;
+  while (row_at(uses, (first + step) * uses.slice) == row) step *= 2;
+  int64 low = first + step / 2;  // begins with the row, or is the first one
+  int64 high = first + step;     // does not
+  while (high - low > 1) {
+    const int64 middle = (low + high) / 2;
+    (row_at(uses, middle * uses.slice) == row ? low : high) = middle;
+  }
+  return high;
+}
+
+constexpr int parts = 16;
+
+// One part of the row's pieces: the one at its end of the first slice, and those of the slices
+// after it.
+inline RowGradient sum_part(const SortedUses& uses, const Lane& lane, int64 first, int64 end,
+                            int part) {
+  RowGradient sum = {};
+#pragma unroll 4
+  for (int64 slice = first + part; slice < end; slice += parts) {
+#pragma unroll
+    for (int v = 0; v < vectors_per_lane; ++v) {
+      if (!lane.has_vector(v)) continue;
+      const Value* const piece = piece_address(uses, lane, slice, slice == first, v);
+#pragma unroll
+      for (int e = 0; e < elements; ++e) sum.value[v][e] += piece[e];
+    }
+  }
+  return sum;
+}
+
+// The sum of all parts, for the block's first group.
+inline RowGradient sum_pieces(const SortedUses& uses, const Lane& lane, int64 first, int64 end,
+                              int group) {
+  __shared__ Value sums[parts][lanes_per_row][elements];
+  constexpr int rounds = (parts + groups_per_block - 1) / groups_per_block;
+  RowGradient of_group[rounds];
+#pragma unroll
+  for (int round = 0; round < rounds; ++round) {
+    of_group[round] = sum_part(uses, lane, first, end, round * groups_per_block + group);
+  }
+  RowGradient sum = {};
+#pragma unroll
+  for (int v = 0; v < vectors_per_lane; ++v) {
+#pragma unroll
+    for (int round = 0; round < rounds; ++round) {
+      const int part = round * groups_per_block + group;
+      if (part >= parts) continue;
+#pragma unroll
+      for (int e = 0; e < elements; ++e) {
+        sums[part][lane.row_lane][e] = of_group[round].value[v][e];
+      }
+    }
+    block_barrier();
+#pragma unroll 1
+    for (int part = 0; group == 0 && part < parts; ++part) {
+#pragma unroll
+      for (int e = 0; e < elements; ++e) sum.value[v][e] += sums[part][lane.row_lane][e];
+    }
+    block_barrier();
+  }
+  return sum;
+}
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+    join_pieces(SortedUses uses, RowGradientArguments to) {
+  if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();
+  const RowGradients gradients = row_gradients_of(to);
+  const int group = (int)threadIdx.x / lanes_per_row;
+  Lane lane = {};
+  lane.tile = (int)(blockIdx.x % tiles);
+  lane.row_lane = (int)threadIdx.x % lanes_per_row;
+#pragma unroll 1
+  for (int i = 0; i < slices_per_block; ++i) {
+    const int64 first = (int64)(blockIdx.x / tiles) * slices_per_block + i;
+    const Slice slice = slice_of(uses, first);
+    if (!slice.last_is_piece) continue;
+    const uint32 row = slice.last_row;
+    RowGradient sum = sum_pieces(uses, lane, first, end_of_row(uses, first, row), group);
+    const bool is_whole = group == 0;
+    const RowBefore before = load_row(gradients, lane, is_whole, row);
+    const uint32 place = row_gradient == sparse_gradient ? uses.rows_before[first + 1] - 1 : 0;
+    give_row(gradients, lane, is_whole, row, place, sum, before);
+  }
+}

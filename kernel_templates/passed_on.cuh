@@ -1,0 +1,23 @@
+// What a bag's poolings pass on of the gradient of their outputs.
+
+constexpr bool needs_count = has_pooling(mean_pooling) || has_pooling(mean_by_sqrt_pooling);
+
+struct Counted {
+  int count;
+  Value weight_sum;
+};
+
+inline Value passed_on(int pooling, const Counted& counted) {
+  switch (pooling) {
+    case mean_pooling:
+      return reciprocal((Value)counted.count);
+    case mean_by_sqrt_pooling:
+      return (Value)1 / square_root((Value)counted.count);
+    case mean_by_length_pooling:
+      return (Value)1 / (Value)mean_length;
+    case mean_by_weights_pooling:
+      return (Value)1 / counted.weight_sum;
+    default:
+      return 1;
+  }
+}
