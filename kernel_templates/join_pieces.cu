@@ -30,6 +30,18 @@ inline int64 end_of_row(const SortedUses& uses, int64 first, uint32 row) {
   return high;
 }
 
+// A long row that begins in a slice: its number, or no_row, and the slice after its last one.
+struct LongRow {
+  uint32 number;
+  int64 end;
+};
+
+inline LongRow long_row_of(const SortedUses& uses, int64 number) {
+  const Slice slice = slice_of(uses, number);
+  if (!slice.last_is_piece) return {no_row, number};
+  return {slice.last_row, end_of_row(uses, number, slice.last_row)};
+}
+
 constexpr int parts = 16;
 
 // One part of the row's pieces: the one at its end of the first slice, and those of the slices
@@ -50,10 +62,14 @@ inline RowGradient sum_part(const SortedUses& uses, const Lane& lane, int64 firs
   return sum;
 }
 
+// A vector of each part's sum for each lane.
+struct Parts {
+  Value sum[parts][lanes_per_row][elements];
+};
+
 // The sum of all parts, for the block's first group.
 inline RowGradient sum_pieces(const SortedUses& uses, const Lane& lane, int64 first, int64 end,
-                              int group) {
-  __shared__ Value sums[parts][lanes_per_row][elements];
+                              int group, Parts& of_block) {
   constexpr int rounds = (parts + groups_per_block - 1) / groups_per_block;
   RowGradient of_group[rounds];
 #pragma unroll
@@ -69,14 +85,14 @@ inline RowGradient sum_pieces(const SortedUses& uses, const Lane& lane, int64 fi
       if (part >= parts) continue;
 #pragma unroll
       for (int e = 0; e < elements; ++e) {
-        sums[part][lane.row_lane][e] = of_group[round].value[v][e];
+        of_block.sum[part][lane.row_lane][e] = of_group[round].value[v][e];
       }
     }
     block_barrier();
 #pragma unroll 1
     for (int part = 0; group == 0 && part < parts; ++part) {
 #pragma unroll
-      for (int e = 0; e < elements; ++e) sum.value[v][e] += sums[part][lane.row_lane][e];
+      for (int e = 0; e < elements; ++e) sum.value[v][e] += of_block.sum[part][lane.row_lane][e];
     }
     block_barrier();
   }
@@ -91,16 +107,22 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   Lane lane = {};
   lane.tile = (int)(blockIdx.x % tiles);
   lane.row_lane = (int)threadIdx.x % lanes_per_row;
+  __shared__ LongRow long_rows[slices_per_block];
+  __shared__ Parts of_block;
+  const int64 first_slice = (int64)(blockIdx.x / tiles) * slices_per_block;
+  if (threadIdx.x < slices_per_block) {
+    long_rows[threadIdx.x] = long_row_of(uses, first_slice + threadIdx.x);
+  }
+  block_barrier();
 #pragma unroll 1
   for (int i = 0; i < slices_per_block; ++i) {
-    const int64 first = (int64)(blockIdx.x / tiles) * slices_per_block + i;
-    const Slice slice = slice_of(uses, first);
-    if (!slice.last_is_piece) continue;
-    const uint32 row = slice.last_row;
-    RowGradient sum = sum_pieces(uses, lane, first, end_of_row(uses, first, row), group);
+    const LongRow row = long_rows[i];
+    if (row.number == no_row) continue;
+    const int64 first = first_slice + i;
+    RowGradient sum = sum_pieces(uses, lane, first, row.end, group, of_block);
     const bool is_whole = group == 0;
-    const RowBefore before = load_row(gradients, lane, is_whole, row);
+    const RowBefore before = load_row(gradients, lane, is_whole, row.number);
     const uint32 place = row_gradient == sparse_gradient ? uses.rows_before[first + 1] - 1 : 0;
-    give_row(gradients, lane, is_whole, row, place, sum, before);
+    give_row(gradients, lane, is_whole, row.number, place, sum, before);
   }
 }

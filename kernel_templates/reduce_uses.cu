@@ -24,10 +24,11 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();
   const Input in = input_of(arguments, nullptr, -1);
   const RowGradients gradients = row_gradients_of(to);
+  __shared__ Chunk chunks[groups_per_block];
   const int group = (int)threadIdx.x / lanes_per_row;
   Lane lane = {};
   lane.tile = (int)(blockIdx.x % tiles);
   lane.row_lane = (int)threadIdx.x % lanes_per_row;
   reduce_slice(in, uses, (const Output*)to.output_gradient, gradients, lane,
-               (int64)(blockIdx.x / tiles) * groups_per_block + group);
+               (int64)(blockIdx.x / tiles) * groups_per_block + group, chunks[group]);
 }

@@ -90,7 +90,8 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
                        constant("int", "lanes_per_bag", lanes_per_bag(spec.forward))),
       radix_pass(kernels, keys_per_thread_of_small_pass),
       radix_pass(kernels, keys_per_thread_of_large_pass),
-      kernels.of_spec("reduce_uses.cu", "reduce_uses", rows),
+      kernels.of_spec("reduce_uses.cu", "reduce_uses",
+                      rows + constant("int", "chunk_uses", chunk_uses(kernels.shape))),
       kernels.of_spec("join_pieces.cu", "join_pieces",
                       rows + constant("int", "slices_per_block", slices_per_block_of_join))};
   if (std::holds_alternative<SparseGradient>(spec.table_gradient)) {
@@ -104,6 +105,23 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
 }
 
 }  // namespace
+
+int chunk_uses(const Strategy& shape) {
+  constexpr int warp_lanes = 32;
+  constexpr int uses_of_block = 1024;
+  const int groups = shape.block_threads / shape.lanes_per_row;
+  const int steps = std::min(warp_lanes, uses_of_block / groups) / shape.rows_in_flight;
+  return std::max(1, steps) * shape.rows_in_flight;
+}
+
+std::int64_t reduce_shared_bytes(const BackwardSpec& spec, const Strategy& shape) {
+  const std::int64_t value = gradient_table(spec).table_type == DataType::float64 ? 8 : 4;
+  const auto poolings = static_cast<std::int64_t>(spec.forward.pooling.size());
+  // A row, a unit, two flags and the shares of a use; the row and a flag of the one after them.
+  const std::int64_t of_use = 4 + 4 + 2 + poolings * value;
+  const std::int64_t of_chunk = chunk_uses(shape) * of_use + 4 + 1 + 2 * value;
+  return shape.block_threads / shape.lanes_per_row * of_chunk;
+}
 
 int lanes_per_bag(const ForwardSpec& spec) {
   constexpr int warp_lanes = 32;

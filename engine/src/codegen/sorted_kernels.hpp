@@ -13,12 +13,22 @@ enum class SortedKernel : std::size_t { uses, small_pass, large_pass, reduce, jo
 inline constexpr int uses_block_threads = 256;
 inline constexpr int pass_block_threads = 512;
 inline constexpr int keys_per_thread_of_small_pass = 4;
-inline constexpr int keys_per_thread_of_large_pass = 16;
+inline constexpr int keys_per_thread_of_large_pass = 12;
 inline constexpr int number_rows_block_threads = 512;
-inline constexpr int keys_per_thread_of_number_rows = 4;
+inline constexpr int keys_per_thread_of_number_rows = 8;
 inline constexpr int slices_per_block_of_join = 8;
 
+struct BackwardSpec;
 struct ForwardSpec;
+struct Strategy;
+
+/// Uses that a group of the reduction looks up together: as many as a warp has lanes, fewer where
+/// many groups of a block would not find room in shared memory.
+[[nodiscard]] int chunk_uses(const Strategy& shape);
+
+/// Shared memory of the reduction.
+[[nodiscard]] std::int64_t reduce_shared_bytes(const BackwardSpec& validated_spec,
+                                               const Strategy& shape);
 
 /// Lanes that note the ids of a bag together: a power of two.
 [[nodiscard]] int lanes_per_bag(const ForwardSpec& validated_spec);

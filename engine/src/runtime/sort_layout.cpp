@@ -16,7 +16,7 @@ namespace {
 /// groups.
 std::int64_t slice_for(std::int64_t ids) {
   if (ids <= std::int64_t{1} << 17) return 8;
-  return ids <= std::int64_t{1} << 21 ? 32 : 64;
+  return ids <= std::int64_t{1} << 21 ? 32 : 128;
 }
 
 std::int64_t count_ids(const BackwardSpec& spec, const BackwardArguments& arguments) {

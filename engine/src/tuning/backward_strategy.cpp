@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/sorted_kernels.hpp"
 #include "jitbag/backward.hpp"
 #include "runtime/forward_grid.hpp"
 #include "spec/gradient_table.hpp"
@@ -32,9 +33,10 @@ Strategy sort_shape(const BackwardSpec& spec, const Target& target) {
   Strategy shape = default_strategy(table, target);
   shape.bag_lanes = 1;
   shape.bags_per_group = 1;
-  shape.block_threads = 256;
   // Sums over a row's lanes are made by shuffles.
   shape.lanes_per_row = static_cast<int>(std::bit_ceil(static_cast<unsigned>(shape.lanes_per_row)));
+  // At most 64 groups share a block's memory.
+  shape.block_threads = std::min(256, 64 * shape.lanes_per_row);
   if (is_applied(spec)) {
     const std::int64_t vectors = row_bytes(table) / shape.vector_bytes;
     shape.vectors_per_lane =
@@ -84,6 +86,13 @@ void validate_sort(const Strategy& shape, const BackwardSpec& spec) {
         "The strategy's lanes_per_row is {}; in the sort method it must be a power of two up to "
         "32.",
         shape.lanes_per_row);
+  }
+  constexpr std::int64_t shared_limit = 48 * 1024;
+  if (const std::int64_t bytes = reduce_shared_bytes(spec, shape); bytes > shared_limit) {
+    refuse(
+        "The strategy has blocks of {} threads and {} lanes to a row, which would take {} bytes "
+        "of shared memory; use smaller blocks.",
+        shape.block_threads, shape.lanes_per_row, bytes);
   }
   if (is_applied(spec) && tiles_of(gradient_table(spec), shape) > 1) {
     refuse(
