@@ -43,8 +43,7 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   for (int i = 1; i <= keys_per_thread; ++i) {
     begin_here += key[i] != key[i - 1] && key[i] != no_row ? 1 : 0;
   }
-  const uint32 before_in_tile =
-      (uint32)sum_before_in_block<warps>(begin_here, tile.warp_sums);
+  const uint32 before_in_tile = (uint32)sum_before_in_block<warps>(begin_here, tile.warp_sums);
   if (thread == block_threads - 1) {
     show(arguments.tiles + number, (uint64)before_in_tile + begin_here + 1);
   }

@@ -52,8 +52,7 @@ inline Value difference<adam_optimizer>(const Step& step, Value g, Moments& mome
          (square_root(moments.second / step.correction2) + step.epsilon);
 }
 
-constexpr bool has_first_moment =
-    optimizer == momentum_optimizer || optimizer == adam_optimizer;
+constexpr bool has_first_moment = optimizer == momentum_optimizer || optimizer == adam_optimizer;
 constexpr bool has_second_moment = optimizer == adagrad_optimizer || optimizer == adam_optimizer;
 constexpr bool has_row_moment = optimizer == row_wise_adagrad_optimizer;
 

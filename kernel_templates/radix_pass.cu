@@ -140,8 +140,8 @@ extern "C" __global__ void __launch_bounds__(block_threads, 2)
   const uint32 all_low = arguments.digits[2 * thread];
   const uint32 all_high = arguments.digits[2 * thread + 1];
   // Of the tile and of the whole in one: of keys there are fewer than 2^31.
-  const uint64 starts = sum_before_in_block<warps>(
-      (uint64)(all_low + all_high) << 32 | (low + high), tile.warp_sums);
+  const uint64 starts =
+      sum_before_in_block<warps>((uint64)(all_low + all_high) << 32 | (low + high), tile.warp_sums);
   const uint64 before = count_in_tiles_before(of_pair, number);
   if (number > 0) show(told, (before + pair_of(low, high)) | is_there | is_whole);
   const uint32 first = (uint32)starts;

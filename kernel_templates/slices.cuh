@@ -35,8 +35,7 @@ inline Slice slice_of(const SortedUses& uses, int64 number) {
   slice.skips_first = begins_before && !slice.first_is_piece;
   const bool goes_on = slice.last_row != no_row && !(begins_before && is_filled) &&
                        row_at(uses, end) == slice.last_row;
-  slice.last_is_piece =
-      goes_on && (is_filled || row_at(uses, end_of_next - 1) == slice.last_row);
+  slice.last_is_piece = goes_on && (is_filled || row_at(uses, end_of_next - 1) == slice.last_row);
   slice.reads_on = goes_on && !slice.last_is_piece;
   return slice;
 }
