@@ -1,8 +1,9 @@
 // A training step with float32 rows, as JSON: device time of zeroing a dense gradient, of forward,
 // of each kind of backward, and of whole steps, over that of zeroing alone.
 #include <cstdio>
-#include <map>
-#include <string>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "fixed_bags.hpp"
 

@@ -66,14 +66,6 @@ inline bool note_uses(const Input& in, const UsesArguments& uses, int64 row, int
   return is_bad;
 }
 
-inline void merge_counted(Counted& counted) {
-#pragma unroll
-  for (int mask = 1; mask < lanes_per_bag; mask *= 2) {
-    counted.count += shuffle_xor(counted.count, mask);
-    if constexpr (needs_weight_sum) counted.weight_sum += shuffle_xor(counted.weight_sum, mask);
-  }
-}
-
 inline void write_shares(const UsesArguments& uses, int64 bag, const Counted& counted) {
 #pragma unroll
   for (int p = 0; p < num_poolings; ++p) {
@@ -102,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(block_threads)
     if (row < end && note_uses(in, uses, row, lane, digits, counted) && bad_ids == report_ids) {
       report_row(in, row);
     }
-    if constexpr (lanes_meet) merge_counted(counted);
+    if constexpr (lanes_meet) merge_counted<1, lanes_per_bag>(counted);
     if constexpr (needs_shares) {
       if (row < end && lane == 0) write_shares(uses, row, counted);
     }

@@ -7,6 +7,17 @@ struct Counted {
   Value weight_sum;
 };
 
+// Adds up what the lanes of a bag have counted, those that differ in the bits from `first` to
+// before `end`; afterwards each has the whole.
+template <int first, int end>
+inline void merge_counted(Counted& counted) {
+#pragma unroll
+  for (int mask = first; mask < end; mask *= 2) {
+    counted.count += shuffle_xor(counted.count, mask);
+    if constexpr (needs_weight_sum) counted.weight_sum += shuffle_xor(counted.weight_sum, mask);
+  }
+}
+
 inline Value passed_on(int pooling, const Counted& counted) {
   switch (pooling) {
     case mean_pooling:

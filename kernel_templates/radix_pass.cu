@@ -83,7 +83,7 @@ inline uint64 count_in_tiles_before(const uint64* of_pair, int tile) {
   return before;
 }
 
-extern "C" __global__ void __launch_bounds__(block_threads, 2)
+extern "C" __global__ void __launch_bounds__(block_threads)
     radix_pass(RadixPassArguments arguments) {
   if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();
   __shared__ Tile tile;

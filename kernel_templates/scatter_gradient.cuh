@@ -125,15 +125,6 @@ inline bool visit_run(const Input& in, const Lane& lane, Visit visit) {
   }
 }
 
-// Adds up what the lanes over the bag have counted; afterwards each has the whole.
-inline void merge_counted(Counted& counted) {
-#pragma unroll
-  for (int mask = lanes_per_row; mask < group_lanes; mask *= 2) {
-    counted.count += shuffle_xor(counted.count, mask);
-    if constexpr (needs_weight_sum) counted.weight_sum += shuffle_xor(counted.weight_sum, mask);
-  }
-}
-
 inline uint64 row_of(const Gradients& gradients, Id row) {
   return row_address(gradients.table, row) + codes_offset;
 }
@@ -192,7 +183,7 @@ inline void scatter_bag(const Input& in, const Gradients& gradients, const Lane&
       counted.count += counts ? 1 : 0;
       counted.weight_sum += counts ? weight : (Value)0;
     });
-    if constexpr (lanes_meet) merge_counted(counted);
+    if constexpr (lanes_meet) merge_counted<lanes_per_row, group_lanes>(counted);
   }
   bool met_bad_input = false;
   if constexpr (needs_sum) {

@@ -1,13 +1,21 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "check_report.hpp"
+#include "codegen/sorted_kernels.hpp"
 #include "compiled_kernel.hpp"
 #include "jitbag/specialisation.hpp"
 #include "runtime/bag_arguments.hpp"
 #include "runtime/forward_grid.hpp"
+#include "sort_arguments.cuh"
 #include "sorted_on_cpu.hpp"
 #include "spec/gradient_table.hpp"
 #include "support/backward_case.hpp"
@@ -23,6 +31,8 @@ using Scatter = void(BagArguments bags, GradientArguments gradients, long long f
 /// A kernel of the scatter method as the C++ compiler made it.
 class ScatterOnCpu {
  public:
+  static constexpr bool is_sorted = false;
+
   ScatterOnCpu(const BackwardSpec& spec, const BackwardStrategy& strategy, const Target& target,
                std::uint64_t seed)
       : spec_(spec),
@@ -59,8 +69,7 @@ std::string check(auto& kernel, const BackwardCase& given) {
   const BackwardArguments arguments = given.host_arguments(arrays);
   BadInputReport report{};
   std::string problem = kernel.launch(arguments, report);
-  const bool has_one_answer =
-      std::is_same_v<decltype(kernel), ScatterOnCpu&> || !given.bags_overlap();
+  const bool has_one_answer = !kernel.is_sorted || !given.bags_overlap();
   if (problem.empty() && has_one_answer) problem = given.check(arrays);
   if (problem.empty()) problem = check_report(given.spec.forward, arguments.forward, report);
   if (problem.empty() && given.inputs.inputs != inputs) problem = "An input was written to.";
@@ -93,6 +102,88 @@ TEST_CASE("every kernel of the matrix computes on the CPU the gradient that the 
     } else {
       check_launches<SortedOnCpu>(kernels[i], target);
     }
+  }
+}
+
+/// Thousands of ids, so that sorting takes several tiles and passes, and rows of a few fill slices.
+ForwardCaseOptions many_ids(const ForwardSpec& spec, std::int64_t num_rows) {
+  ForwardCaseOptions options;
+  options.spec = spec;
+  options.batch = 900;
+  options.num_rows = num_rows;
+  options.seed = seed() + static_cast<std::uint64_t>(num_rows);
+  return options;
+}
+
+TEST_CASE("sorting on the CPU sums rows of one id and rows of thousands") {
+  const Target target{9, 0};
+  BackwardSpec spec;
+  spec.forward.dim = 6;
+  spec.forward.bags = FixedBags{5};
+  spec.forward.padding_id = 0;
+  const std::array<TableGradient, 3> gradients = {
+      DenseGradient{DataType::float16}, SparseGradient{}, AppliedGradient{Optimizer::adam}};
+  for (const TableGradient& gradient : gradients) {
+    spec.table_gradient = gradient;
+    const BackwardSpec whole = validated(spec);
+    SortedOnCpu on_cpu(whole, default_strategy(whole, BackwardMethod::sort, target), target,
+                       seed());
+    for (const std::int64_t num_rows : {2, 30, 5000}) {
+      INFO(to_text(whole) << ", rows: " << num_rows);
+      CHECK(check(on_cpu, BackwardCase(whole, many_ids(whole.forward, num_rows))) == "");
+    }
+  }
+}
+
+TEST_CASE("a pass of the sort orders keys by one digit and keeps the order of equal ones") {
+  const BackwardSpec spec = [] {
+    BackwardSpec any;
+    any.forward.dim = 4;
+    return validated(any);
+  }();
+  const Target target{9, 0};
+  const auto kernels =
+      specialise(spec, default_strategy(spec, BackwardMethod::sort, target), target);
+  constexpr int shift = 3, digit_bits = 7;
+  constexpr std::uint32_t count = 20'000;  // three tiles of the large pass
+  std::mt19937_64 random(seed());
+  std::vector<std::uint32_t> keys(count), digits(most_digits);
+  for (std::uint32_t& key : keys) {
+    key = random() % 4 == 0 ? no_row : static_cast<std::uint32_t>(random() % 1000);
+    if (key != no_row) ++digits[key >> shift & ((1u << digit_bits) - 1)];
+  }
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto digit = [&](std::uint32_t i) { return keys[i] >> shift & ((1u << digit_bits) - 1); };
+    return digit(a) < digit(b);
+  });
+  for (const auto& [number, per_thread] :
+       {std::pair{SortedKernel::small_pass, keys_per_thread_of_small_pass},
+        std::pair{SortedKernel::large_pass, keys_per_thread_of_large_pass}}) {
+    const Specialisation& pass = kernels[static_cast<std::size_t>(number)];
+    const CompiledKernel kernel(pass.source, pass.entry);
+    const std::int64_t tiles = divided_up(count, std::int64_t{pass_block_threads} * per_thread);
+    std::vector<std::uint32_t> sorted_keys(count), sorted_positions(count);
+    std::vector<unsigned long long> told(static_cast<std::size_t>(tiles) * most_digits / 2);
+    std::uint32_t next_tile = 0;
+    const RadixPassArguments arguments = {.keys = keys.data(),
+                                          .positions = nullptr,
+                                          .sorted_keys = sorted_keys.data(),
+                                          .sorted_positions = sorted_positions.data(),
+                                          .digits = digits.data(),
+                                          .tiles = told.data(),
+                                          .next_tile = &next_tile,
+                                          .count = count,
+                                          .shift = shift,
+                                          .digit_bits = digit_bits};
+    BlockRunner runner(seed());
+    auto* const entry = kernel.entry<void(RadixPassArguments)>();
+    CHECK(kernel.run(runner, {.blocks = tiles, .block_threads = pass_block_threads},
+                     [&] { entry(arguments); }) == "");
+    CHECK((sorted_positions == order));
+    CHECK(std::equal(order.begin(), order.end(), sorted_keys.begin(),
+                     [&](std::uint32_t i, std::uint32_t key) { return keys[i] == key; }));
   }
 }
 

@@ -16,6 +16,8 @@ namespace jitbag::test {
 /// The kernels of backward's sort method as the C++ compiler made them.
 class SortedOnCpu {
  public:
+  static constexpr bool is_sorted = true;
+
   SortedOnCpu(const BackwardSpec& spec, const BackwardStrategy& strategy, const Target& target,
               std::uint64_t seed);
 
@@ -25,6 +27,7 @@ class SortedOnCpu {
 
  private:
   BackwardSpec spec_;
+  ForwardSpec table_;
   Strategy shape_;
   std::vector<std::shared_ptr<CompiledKernel>> kernels_;
   BlockRunner runner_;

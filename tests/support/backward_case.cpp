@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <random>
 
 #include "elements.hpp"
@@ -105,10 +104,8 @@ class Check {
 
   /// Of a sum in the arithmetic of the kernels, rounded to the gradient's type.
   [[nodiscard]] bool is_close(double actual, double wanted, double magnitude) const {
-    const auto* fixed = std::get_if<FixedBags>(&given_.spec.forward.bags);
-    const std::int64_t batch = given_.inputs.batch;
-    const std::int64_t ids = fixed != nullptr ? batch * fixed->size : given_.inputs.num_ids;
-    const double terms = 2 * static_cast<double>(ids + batch) + 16;
+    const std::int64_t ids = num_ids(given_.spec.forward, given_.inputs.host_arguments());
+    const double terms = 2 * static_cast<double>(ids + given_.inputs.batch) + 16;
     const double unit = table_.table_type == DataType::float64 ? 0x1p-53 : 0x1p-24;
     const double sum_error = terms * unit * magnitude;
     const bool is_narrow = size_of(table_.table_type) == 2;
@@ -339,15 +336,7 @@ BackwardArguments BackwardCase::host_arguments(GradientArrays& arrays) const {
 }
 
 bool BackwardCase::bags_overlap() const {
-  if (std::holds_alternative<FixedBags>(spec.forward.bags)) return false;
-  const host::Bags bags(spec.forward, inputs.host_arguments());
-  std::int64_t end = 0;
-  for (std::int64_t bag = 0; bag < bags.batch(); ++bag) {
-    const host::BagRange range = bags[bag];
-    if (range.begin < range.end && range.begin < end) return true;
-    end = std::max(end, range.end);
-  }
-  return false;
+  return host::Bags(spec.forward, inputs.host_arguments()).overlap();
 }
 
 std::string BackwardCase::check(const GradientArrays& after) const {

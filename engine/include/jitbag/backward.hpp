@@ -121,8 +121,9 @@ enum class BackwardMethod : std::uint8_t {
   /// gradients of float32 and float64, and for clearing. One launch, no workspace.
   scatter,
   /// The ids are sorted by row, on the bits alone that num_rows takes; then each row is summed and
-  /// written once. The same bits on every run. Several launches, and a workspace. At most 2^30 ids
-  /// and 2^32 - 2 rows, and of rows that are stepped 8192 bytes (16-bit types) to 32768.
+  /// written once. The same bits on every run. Several launches, and a workspace. At most 2^30 ids,
+  /// 2^31 - 1 bags and 2^32 - 2 rows; rows that are stepped have 2048 vectors of the strategy's
+  /// vector_bytes at most. Where offsets decrease and bags overlap, an id is the last one's.
   sort,
 };
 
@@ -147,8 +148,8 @@ class BackwardKernel {
   [[nodiscard]] const BackwardStrategy& strategy() const noexcept { return strategy_; }
   [[nodiscard]] std::span<const Kernel> kernels() const noexcept { return kernels_; }
 
-  /// What a launch with arguments of this batch, num_ids and num_rows needs; it never gets less
-  /// where those grow. Reads no pointers.
+  /// What a launch with arguments of this batch, num_ids and num_rows needs. Ask for each size that
+  /// is launched: fewer ids are cut into shorter slices, and may need more. Reads no pointers.
   [[nodiscard]] std::int64_t workspace_bytes(const BackwardArguments& arguments) const;
 
   /// As ForwardKernel::launch.
@@ -157,6 +158,7 @@ class BackwardKernel {
  private:
   std::vector<Kernel> kernels_;
   BackwardSpec spec_;
+  ForwardSpec gradient_table_;  ///< what rows' gradients go to, as a table
   BackwardStrategy strategy_;
   Reports* reports_;
 };

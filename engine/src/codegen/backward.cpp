@@ -33,9 +33,8 @@ struct Kernels {
                                        const std::string& constants) const {
     return codegen::own_template(
         name, entry,
-        fmt::format("// {}\n\n{}{}{}{}\n{}", to_text(target), silence, codegen::declarations(),
-                    constants, codegen::launch_mode(shape.launch_mode),
-                    codegen::template_text(name)),
+        fmt::format("// {}\n{}", to_text(target),
+                    codegen::body_of(name, std::string(silence) + constants, shape.launch_mode)),
         target);
   }
 };

@@ -22,13 +22,19 @@ namespace jitbag::codegen {
           .options = options()};
 }
 
+/// What every source has below its first comments.
+[[nodiscard]] inline std::string body_of(const std::string& name, const std::string& constants,
+                                         LaunchMode mode) {
+  return fmt::format("\n{}\n{}{}\n{}", declarations(), constants, launch_mode(mode),
+                     template_text(name));
+}
+
 /// The source for one spec and strategy: what they are in words, their constants, the template.
 [[nodiscard]] inline std::string source_of(const std::string& name, const std::string& spec,
                                            const Strategy& strategy, const Target& target,
                                            const std::string& constants) {
-  return fmt::format("// {}\n// {}\n// {}\n\n{}\n{}{}\n{}", spec, to_text(strategy),
-                     to_text(target), declarations(), constants, launch_mode(strategy.launch_mode),
-                     template_text(name));
+  return fmt::format("// {}\n// {}\n// {}\n{}", spec, to_text(strategy), to_text(target),
+                     body_of(name, constants, strategy.launch_mode));
 }
 
 }  // namespace jitbag::codegen

@@ -13,7 +13,7 @@ enum class SortedKernel : std::size_t { uses, small_pass, large_pass, reduce, jo
 inline constexpr int uses_block_threads = 256;
 inline constexpr int pass_block_threads = 512;
 inline constexpr int keys_per_thread_of_small_pass = 4;
-inline constexpr int keys_per_thread_of_large_pass = 12;
+inline constexpr int keys_per_thread_of_large_pass = 16;
 inline constexpr int number_rows_block_threads = 512;
 inline constexpr int keys_per_thread_of_number_rows = 8;
 inline constexpr int slices_per_block_of_join = 8;

@@ -65,6 +65,17 @@ class Bags {
     return batch_ == 0 ? BagRange{} : kept({bound(0), bound(batch_)});
   }
 
+  /// Whether an id is in two bags, since offsets decrease.
+  [[nodiscard]] bool overlap() const {
+    std::int64_t end = 0;
+    for (std::int64_t bag = 0; bag < batch_; ++bag) {
+      const BagRange range = (*this)[bag];
+      if (range.begin < range.end && range.begin < end) return true;
+      end = std::max(end, range.end);
+    }
+    return false;
+  }
+
   /// The bag that holds a position within all(): the last one that begins at or before it. Where
   /// offsets decrease, the one that the kernels' bisection finds.
   [[nodiscard]] std::int64_t holder(std::int64_t position) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,16 +34,8 @@ class WeightGradient {
 
   [[nodiscard]] std::int64_t batch() const { return bags_.batch(); }
 
-  /// Whether an id is in two bags, since offsets decrease: then one thread must write them all.
-  [[nodiscard]] bool bags_overlap() const {
-    std::int64_t end = 0;
-    for (std::int64_t bag = 0; bag < bags_.batch(); ++bag) {
-      const BagRange range = bags_[bag];
-      if (range.begin < range.end && range.begin < end) return true;
-      end = std::max(end, range.end);
-    }
-    return false;
-  }
+  /// Whether an id is in two bags: then one thread must write them all.
+  [[nodiscard]] bool bags_overlap() const { return bags_.overlap(); }
 
   /// Writes those of one bag.
   void write(std::int64_t bag) const {

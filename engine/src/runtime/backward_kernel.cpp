@@ -6,6 +6,7 @@
 #include "runtime/launch_sorted.hpp"
 #include "runtime/sort_layout.hpp"
 #include "spec/arguments.hpp"
+#include "spec/gradient_table.hpp"
 #include "spec/refuse.hpp"
 
 namespace jitbag {
@@ -28,21 +29,28 @@ void check_workspace(const BackwardArguments& arguments, std::int64_t needed) {
 
 BackwardKernel::BackwardKernel(std::vector<Kernel> kernels, const BackwardSpec& spec,
                                const BackwardStrategy& strategy, Reports& reports)
-    : kernels_(std::move(kernels)), spec_(spec), strategy_(strategy), reports_(&reports) {}
+    : kernels_(std::move(kernels)),
+      spec_(spec),
+      gradient_table_(gradient_table(spec)),
+      strategy_(strategy),
+      reports_(&reports) {}
 
 std::int64_t BackwardKernel::workspace_bytes(const BackwardArguments& arguments) const {
-  return strategy_.method == BackwardMethod::sort ? SortLayout(spec_, arguments).bytes : 0;
+  if (strategy_.method == BackwardMethod::scatter) return 0;
+  return SortLayout(spec_, gradient_table_, arguments).bytes;
 }
 
 void BackwardKernel::launch(const BackwardArguments& arguments, Stream stream) const {
   check_arguments(spec_, arguments);
-  check_workspace(arguments, workspace_bytes(arguments));
-  BadInputReport* report = reports_->before_launch(spec_.forward.bad_ids == BadIds::report);
+  const bool reports = spec_.forward.bad_ids == BadIds::report;
   if (strategy_.method == BackwardMethod::scatter) {
-    launch_scatter(kernels_.front(), spec_, strategy_.shape, arguments, report, stream);
-  } else {
-    launch_sorted(kernels_, spec_, strategy_.shape, arguments, report, stream);
+    return launch_scatter(kernels_.front(), spec_, gradient_table_, strategy_.shape, arguments,
+                          reports_->before_launch(reports), stream);
   }
+  const SortLayout layout(spec_, gradient_table_, arguments);
+  check_workspace(arguments, layout.bytes);
+  launch_sorted(kernels_, spec_, gradient_table_, strategy_.shape, layout, arguments,
+                reports_->before_launch(reports), stream);
 }
 
 }  // namespace jitbag

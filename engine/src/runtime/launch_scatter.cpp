@@ -6,12 +6,12 @@
 #include "runtime/forward_grid.hpp"
 #include "runtime/launch_blocks.hpp"
 #include "spec/arguments.hpp"
-#include "spec/gradient_table.hpp"
 
 namespace jitbag {
 
-void launch_scatter(const Kernel& kernel, const BackwardSpec& spec, const Strategy& shape,
-                    const BackwardArguments& arguments, BadInputReport* report, Stream stream) {
+void launch_scatter(const Kernel& kernel, const BackwardSpec& spec, const ForwardSpec& table,
+                    const Strategy& shape, const BackwardArguments& arguments,
+                    BadInputReport* report, Stream stream) {
   if (spec.forward.dim == 0) return;
   BagArguments bags = bag_arguments(arguments.forward);
   GradientArguments gradients = {.output_gradient = arguments.output_gradient,
@@ -19,7 +19,7 @@ void launch_scatter(const Kernel& kernel, const BackwardSpec& spec, const Strate
   std::int64_t first_block = 0;
   std::array<void*, 4> parameters = {&bags, &gradients, &first_block, &report};
   const std::int64_t blocks =
-      blocks_for(gradient_table(spec), shape, output_rows(spec.forward, arguments.forward));
+      blocks_for(table, shape, output_rows(spec.forward, arguments.forward));
   launch_blocks(kernel, shape, blocks, first_block, parameters, stream);
 }
 

@@ -6,8 +6,9 @@ struct BadInputReport;
 
 namespace jitbag {
 
-/// Launches the kernel of the scatter method on checked arguments.
-void launch_scatter(const Kernel& kernel, const BackwardSpec& spec, const Strategy& shape,
-                    const BackwardArguments& arguments, BadInputReport* report, Stream stream);
+/// Launches the kernel of the scatter method on checked arguments. `table` is gradient_table(spec).
+void launch_scatter(const Kernel& kernel, const BackwardSpec& spec, const ForwardSpec& table,
+                    const Strategy& shape, const BackwardArguments& arguments,
+                    BadInputReport* report, Stream stream);
 
 }  // namespace jitbag

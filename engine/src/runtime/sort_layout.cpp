@@ -6,7 +6,7 @@
 #include "codegen/sorted_kernels.hpp"
 #include "runtime/forward_grid.hpp"
 #include "sort_arguments.cuh"
-#include "spec/gradient_table.hpp"
+#include "spec/arguments.hpp"
 #include "spec/refuse.hpp"
 
 namespace jitbag {
@@ -17,11 +17,6 @@ namespace {
 std::int64_t slice_for(std::int64_t ids) {
   if (ids <= std::int64_t{1} << 17) return 8;
   return ids <= std::int64_t{1} << 21 ? 32 : 128;
-}
-
-std::int64_t count_ids(const BackwardSpec& spec, const BackwardArguments& arguments) {
-  const auto* fixed = std::get_if<FixedBags>(&spec.forward.bags);
-  return fixed != nullptr ? arguments.forward.batch * fixed->size : arguments.forward.num_ids;
 }
 
 void check_limits(std::int64_t ids, std::int64_t bags, std::int64_t rows) {
@@ -59,8 +54,9 @@ class Places {
 
 }  // namespace
 
-SortLayout::SortLayout(const BackwardSpec& spec, const BackwardArguments& arguments)
-    : ids(count_ids(spec, arguments)) {
+SortLayout::SortLayout(const BackwardSpec& spec, const ForwardSpec& table,
+                       const BackwardArguments& arguments)
+    : ids(num_ids(spec.forward, arguments.forward)) {
   const ForwardSpec& forward = spec.forward;
   const std::int64_t rows = arguments.forward.num_rows;
   check_limits(ids, arguments.forward.batch, rows);
@@ -78,7 +74,7 @@ SortLayout::SortLayout(const BackwardSpec& spec, const BackwardArguments& argume
   constexpr std::int64_t word = 4;
   const bool has_rows = std::holds_alternative<SparseGradient>(spec.table_gradient);
   const bool is_csr = std::holds_alternative<CsrBags>(forward.bags);
-  const std::int64_t value = gradient_table(spec).table_type == DataType::float64 ? 8 : 4;
+  const std::int64_t value = table.table_type == DataType::float64 ? 8 : 4;
   Places places;
   digits = places.take(passes * most_digits * word);
   next_tiles = places.take((passes + 1) * word);

@@ -10,9 +10,10 @@ namespace jitbag {
 /// How many ids a launch sorts, in which steps, and where everything is in its workspace: offsets
 /// in bytes, each a multiple of 256.
 struct SortLayout {
-  /// Reads sizes alone. `spec` is validated. Throws Error(invalid_argument) for too many ids or
-  /// rows.
-  SortLayout(const BackwardSpec& spec, const BackwardArguments& arguments);
+  /// Reads sizes alone. `spec` is validated, `table` is its gradient_table(). Throws
+  /// Error(invalid_argument) for too many ids or rows.
+  SortLayout(const BackwardSpec& spec, const ForwardSpec& table,
+             const BackwardArguments& arguments);
 
   std::int64_t ids = 0;
   int passes = 1;

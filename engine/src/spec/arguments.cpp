@@ -162,10 +162,13 @@ struct CheckTableGradient {
 
 }  // namespace
 
-std::int64_t output_rows(const ForwardSpec& spec, const ForwardArguments& arguments) {
-  if (!spec.pooling.has(Pooling::none)) return arguments.batch;
+std::int64_t num_ids(const ForwardSpec& spec, const ForwardArguments& arguments) {
   const auto* fixed = std::get_if<FixedBags>(&spec.bags);
   return fixed ? arguments.batch * fixed->size : arguments.num_ids;
+}
+
+std::int64_t output_rows(const ForwardSpec& spec, const ForwardArguments& arguments) {
+  return spec.pooling.has(Pooling::none) ? num_ids(spec, arguments) : arguments.batch;
 }
 
 void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments) {

@@ -35,6 +35,9 @@ void check_joined(const TablesSpec& spec, const JoinedArguments& joined);
 /// that is left; all but the last table end where the next one begins.
 [[nodiscard]] std::vector<ForwardSpec> specs_within(const TablesSpec& spec);
 
+/// Ids of a launch, by its sizes alone.
+[[nodiscard]] std::int64_t num_ids(const ForwardSpec& spec, const ForwardArguments& arguments);
+
 /// Bags, or without pooling ids, that have a row in the output.
 [[nodiscard]] std::int64_t output_rows(const ForwardSpec& spec, const ForwardArguments& arguments);
 
