@@ -200,6 +200,56 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a sparse gradient of millions of ids has every row once, in order, and its sum") {
+  if (!gpu_is_here()) return;
+  const device::Context context(0);
+  const device::OwnedStream stream;
+  Engine engine({.cache = suite_cache()});
+  BackwardSpec spec;
+  spec.forward.dim = 1;
+  spec.forward.pooling = Pooling::none;
+  spec.table_gradient = SparseGradient{};
+  // More tiles of keys than a block has threads, of a table whose numbers take three passes.
+  constexpr std::int64_t count = 2'500'000, num_rows = 9'000'000;
+  std::mt19937_64 random(seed());
+  std::vector<std::int64_t> ids(count);
+  std::vector<float> named(num_rows, 0.0f);
+  for (std::int64_t& id : ids) {
+    id = static_cast<std::int64_t>(random() % num_rows);
+    named[static_cast<std::size_t>(id)] += 1.0f;
+  }
+  std::vector<std::int64_t> expected_rows;
+  std::vector<float> expected;
+  for (std::int64_t row = 0; row < num_rows; ++row) {
+    if (named[static_cast<std::size_t>(row)] == 0) continue;
+    expected_rows.push_back(row);
+    expected.push_back(named[static_cast<std::size_t>(row)]);
+  }
+  const device::Buffer on_device = uploaded(ids);
+  const device::Buffer output_gradient = uploaded(std::vector<float>(count, 1.0f));
+  const device::Buffer gradient(count * sizeof(float));
+  const device::Buffer rows(count * sizeof(std::int64_t));
+  const device::Buffer found(sizeof(SparseCount));
+  BackwardArguments arguments;
+  arguments.forward = {.num_rows = num_rows, .ids = on_device.data(), .batch = count};
+  arguments.output_gradient = output_gradient.data();
+  arguments.table_gradient = gradient.data();
+  arguments.rows = rows.data();
+  arguments.capacity = count;
+  arguments.count = static_cast<SparseCount*>(found.data());
+  const BackwardKernel& backward = engine.backward(spec);
+  arguments.workspace_bytes = backward.workspace_bytes(arguments);
+  const device::Buffer workspace(static_cast<std::size_t>(arguments.workspace_bytes));
+  arguments.workspace = workspace.data();
+  backward.launch(arguments, stream.get());
+  stream.synchronize();
+  const auto written = downloaded<SparseCount>(found.data(), 1).front();
+  REQUIRE(written.rows == static_cast<std::int64_t>(expected.size()));
+  CHECK(written.missing == 0);
+  CHECK((downloaded<std::int64_t>(rows.data(), expected.size()) == expected_rows));
+  CHECK((downloaded<float>(gradient.data(), expected.size()) == expected));
+}
+
 TEST_CASE("forward, backward and clearing are captured once and replayed with other ids") {
   if (!gpu_is_here()) return;
   const device::Context context(0);

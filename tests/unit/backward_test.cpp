@@ -658,6 +658,46 @@ TEST_CASE("backward refuses a spec that has no gradient") {
         }) == "invalid_argument: 9 is not the number of an Optimizer; use one of its enumerators.");
 }
 
+TEST_CASE("the GPU refuses a gradient that it has no kernel for, and a method that cannot do it") {
+  const Target h200{9, 0};
+  BackwardSpec spec;
+  spec.forward.dim = 4;
+  spec.forward.pooling = Pooling::sum;
+  spec.forward.weight_type = DataType::float32;
+  BackwardSpec of_weights = spec;
+  of_weights.weight_gradient_type = DataType::float32;
+  CHECK_THAT(caught([&] { static_cast<void>(default_strategy(of_weights, h200)); }),
+             Catch::Matchers::StartsWith("invalid_argument: There is no kernel yet for"));
+  BackwardSpec of_nothing = spec;
+  of_nothing.table_gradient = std::monostate{};
+  CHECK_THAT(caught([&] { static_cast<void>(default_strategy(of_nothing, h200)); }),
+             Catch::Matchers::StartsWith("invalid_argument: There is no kernel yet for"));
+
+  const auto refusal = [&](const TableGradient& gradient, BackwardMethod method, auto change) {
+    BackwardSpec with = spec;
+    with.table_gradient = gradient;
+    BackwardStrategy strategy = default_strategy(spec, method, h200);
+    change(strategy.shape);
+    return caught([&] { validate(strategy, with, h200); });
+  };
+  const auto as_it_is = [](Strategy&) {};
+  CHECK(refusal(SparseGradient{}, BackwardMethod::sort, as_it_is) == "nothing");
+  CHECK_THAT(refusal(SparseGradient{}, BackwardMethod::scatter, as_it_is),
+             Catch::Matchers::StartsWith("invalid_argument: The method is scatter for"));
+  CHECK_THAT(refusal(ClearedGradient{}, BackwardMethod::sort, as_it_is),
+             Catch::Matchers::StartsWith("invalid_argument: The method is sort for"));
+  CHECK(refusal(SparseGradient{}, BackwardMethod::sort,
+                [](Strategy& shape) { shape.lanes_per_row = 3; }) ==
+        "invalid_argument: The strategy's lanes_per_row is 3; in the sort method it must be a "
+        "power of two up to 32.");
+  CHECK_THAT(refusal(SparseGradient{}, BackwardMethod::sort,
+                     [](Strategy& shape) {
+                       shape.lanes_per_row = 1;
+                       shape.block_threads = 1024;
+                     }),
+             Catch::Matchers::Contains("bytes of shared memory; use smaller blocks."));
+}
+
 TEST_CASE("backward refuses pointers that are missing, and says which") {
   const auto refusal = [](const TableGradient& gradient, auto change) {
     Small small;
