@@ -76,7 +76,7 @@ SortLayout::SortLayout(const BackwardSpec& spec, const ForwardSpec& table,
   const bool is_csr = std::holds_alternative<CsrBags>(forward.bags);
   const std::int64_t value = table.table_type == DataType::float64 ? 8 : 4;
   Places places;
-  digits = places.take(passes * most_digits * word);
+  digits = places.take(passes * word * most_digits);
   next_tiles = places.take((passes + 1) * word);
   bytes_of_pass_tiles = tiles * most_digits * word;
   pass_tiles = places.take(passes * bytes_of_pass_tiles);

@@ -54,7 +54,7 @@ class SortedArguments {
         .positions = number == 0 ? nullptr : words(layout_.positions[from]),
         .sorted_keys = words(layout_.keys[to]),
         .sorted_positions = words(layout_.positions[to]),
-        .digits = words(layout_.digits) + number * most_digits,
+        .digits = words(layout_.digits) + std::int64_t{number} * most_digits,
         .tiles = at<unsigned long long>(layout_.pass_tiles + number * layout_.bytes_of_pass_tiles),
         .next_tile = words(layout_.next_tiles) + number,
         .count = static_cast<unsigned>(layout_.ids),

@@ -87,7 +87,7 @@ void validate_sort(const Strategy& shape, const BackwardSpec& spec) {
         "32.",
         shape.lanes_per_row);
   }
-  constexpr std::int64_t shared_limit = 48 * 1024;
+  constexpr std::int64_t shared_limit = 49152;
   if (const std::int64_t bytes = reduce_shared_bytes(spec, shape); bytes > shared_limit) {
     refuse(
         "The strategy has blocks of {} threads and {} lanes to a row, which would take {} bytes "
