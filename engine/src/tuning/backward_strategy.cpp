@@ -47,9 +47,10 @@ Strategy sort_shape(const BackwardSpec& spec, const Target& target) {
   return shape;
 }
 
-/// Additions in memory take 0.36 ns for each vector of 512 bytes (H200), more than to sort an id
-/// and write its row once: from about so many ids on sorting, of which most is the same for few,
-/// is ahead.
+/// Additions to one row wait for each other, and whether ids repeat is not known: for a large batch
+/// the rule takes what loses little where they do not and gains much where they do. H200, rows of
+/// 512 bytes: 459 us by sorting to 374 by additions for a million uniform ids, 1062 to 3847 for
+/// four million by a power law.
 bool is_large(const BackwardSpec& spec, std::optional<std::int64_t> expected_batch) {
   constexpr std::int64_t ids_that_pay = std::int64_t{1} << 19;
   if (!expected_batch) return false;
