@@ -10,6 +10,7 @@
 #include "rows.cuh"
 #include "runs.cuh"
 #include "passed_on.cuh"
+#include "output_gradient.cuh"
 #include "scatter_gradient.cuh"
 // clang-format on
 

@@ -12,50 +12,6 @@ struct Gradients {
   char* table;
 };
 
-constexpr int share_bytes = elements * (int)sizeof(Output);
-
-// The lane's columns of the output's gradient, of each pooling.
-struct OutputGradient {
-  Loaded<share_bytes> vector[num_poolings][vectors_per_lane];
-};
-
-inline OutputGradient load_output_gradient(const Gradients& gradients, const Lane& lane) {
-  OutputGradient gradient;
-  const Output* const of_bag = gradients.output + (int64)lane.row * output_stride;
-#pragma unroll
-  for (int p = 0; p < num_poolings; ++p) {
-#pragma unroll
-    for (int v = 0; v < vectors_per_lane; ++v) {
-      gradient.vector[p][v] = load_aligned_if<share_bytes, output_vector_alignment>(
-          !clears_rows && lane.works && lane.has_vector(v),
-          of_bag + p * dim + lane.vector(v) * elements);
-    }
-  }
-  return gradient;
-}
-
-// What each counted id of the bag gives its row, before its own weight.
-struct Share {
-  Value value[vectors_per_lane][elements];
-};
-
-inline Share share_of(const OutputGradient& gradient, const Counted& counted) {
-  Share share = {};
-#pragma unroll
-  for (int p = 0; p < num_poolings; ++p) {
-    if (pooling_at(p) == max_pooling) continue;
-    const Value scale = passed_on(pooling_at(p), counted);
-#pragma unroll
-    for (int v = 0; v < vectors_per_lane; ++v) {
-#pragma unroll
-      for (int e = 0; e < elements; ++e) {
-        share.value[v][e] += scale * (Value)element<Output>(gradient.vector[p][v].word, e);
-      }
-    }
-  }
-  return share;
-}
-
 // Calls `visit` with the row, the weight and whether it counts, of n ids; tells if one is bad.
 template <int n, class Visit>
 inline bool visit_ids(const Input& in, Index position, const Ids<n>& ids, Visit visit) {
@@ -215,11 +171,11 @@ inline void scatter_bags(const Input& in, const Gradients& gradients, Index firs
     if constexpr (gathers_at_once) {
       const Index position = run_of_one_length(lane).position;
       const Ids<in_flight> ids = load_ids<in_flight>(in, run_of_one_length(lane), lane.works);
-      const OutputGradient gradient = load_output_gradient(gradients, lane);
+      const OutputGradient gradient = load_output_gradient(gradients.output, lane, !clears_rows);
       scatter_bag(in, gradients, lane, gradient,
                   [&](auto visit) { return visit_ids<in_flight>(in, position, ids, visit); });
     } else {
-      const OutputGradient gradient = load_output_gradient(gradients, lane);
+      const OutputGradient gradient = load_output_gradient(gradients.output, lane, !clears_rows);
       scatter_bag(in, gradients, lane, gradient,
                   [&](auto visit) { return visit_run(in, lane, visit); });
     }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "catch.hpp"
+#include "codegen/weight_gradient.hpp"
 #include "compiler/cubin.hpp"
 #include "compiler_here.hpp"
 #include "jitbag/engine.hpp"
@@ -12,6 +13,7 @@
 #include "support/forward_matrix.hpp"
 #include "support/seed.hpp"
 #include "support/suite_cache.hpp"
+#include "support/weight_gradient_case.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -39,6 +41,17 @@ void compile_backward_matrix(Engine& engine, const Target& target) {
   }
 }
 
+void compile_weight_gradient_matrix(Engine& engine, const Target& target) {
+  constexpr std::size_t one_of = 4;
+  const auto kernels = weight_gradient_matrix(seed());
+  for (std::size_t i = 0; i < kernels.size(); i += one_of) {
+    INFO("kernel " << i << ": " << describe(kernels[i], target));
+    const Strategy strategy = strategy_for(kernels[i], target);
+    check_artifact(engine.artifact(specialise_weight_gradient(kernels[i].spec, strategy, target)),
+                   "embedding_bag_weight_gradient", strategy);
+  }
+}
+
 void compile_matrix(const Target& target) {
   if (!compiler_knows(target)) return;
   std::cout << fmt::format("JITBAG_TEST_SEED={}\n", seed());
@@ -55,6 +68,7 @@ void compile_matrix(const Target& target) {
     if (kernels[i].shape == StrategyShape::rule) CHECK(artifact.spill_bytes <= cold_path_spill);
   }
   compile_backward_matrix(engine, target);
+  compile_weight_gradient_matrix(engine, target);
 }
 
 TEST_CASE("NVRTC compiles the kernels of the matrix for sm_75", "[matrix][sm_75]") {

@@ -7,7 +7,7 @@
 namespace jitbag::codegen {
 namespace {
 
-std::string types(const ForwardSpec& spec) {
+std::string types(const ForwardSpec& spec, bool is_wide) {
   const auto* csr = std::get_if<CsrBags>(&spec.bags);
   return fmt::format(
       R"(using Table = {table};
@@ -22,7 +22,7 @@ using Index = {index};  // of bags and of positions within the ids
       fmt::arg("table", cuda_type(spec.table_type, spec.row_scale.has_bias)),
       fmt::arg("scale", cuda_type(spec.row_scale.type)),
       fmt::arg("weight", cuda_type(spec.weight_type.value_or(DataType::float32))),
-      fmt::arg("value", spec.table_type == DataType::float64 ? "double" : "float"),
+      fmt::arg("value", is_wide || spec.table_type == DataType::float64 ? "double" : "float"),
       fmt::arg("output", cuda_type(spec.output_type)), fmt::arg("id", cuda_type(spec.id_type)),
       fmt::arg("offset", cuda_type(csr ? csr->offset_type : IntegerType::int64)),
       fmt::arg("index", spec.addressing == Addressing::bits32 ? "unsigned int" : "long long"));
@@ -187,8 +187,8 @@ inline Value end_element(Value x, int column, long long bag, int count, int pool
                end.element.empty() ? "  return x;\n" : returned("end.element", end.element)));
 }
 
-std::string constants(const ForwardSpec& spec, const Strategy& strategy) {
-  return types(spec) + '\n' + row_layout(spec) +
+std::string constants(const ForwardSpec& spec, const Strategy& strategy, bool is_wide) {
+  return types(spec, is_wide) + '\n' + row_layout(spec) +
          fmt::format("constexpr int table_alignment = {};\n\n", spec.alignment) + bags(spec) +
          '\n' + poolings(spec) + '\n' + shape(strategy);
 }

@@ -17,8 +17,9 @@ namespace jitbag::codegen {
 [[nodiscard]] std::string row_layout(const ForwardSpec& validated_spec);
 
 /// The constants of a validated spec, but for its end, and a strategy: all that the templates leave
-/// open.
-[[nodiscard]] std::string constants(const ForwardSpec& spec, const Strategy& strategy);
+/// open. Sums are float32, or float64 for a float64 table and where `is_wide` asks for it.
+[[nodiscard]] std::string constants(const ForwardSpec& spec, const Strategy& strategy,
+                                    bool is_wide = false);
 
 /// What forward does at its end.
 [[nodiscard]] std::string end_constants(const FusedEnd& end);

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "jitbag/specialisation.hpp"
+
+namespace jitbag {
+
+/// The kernel of the gradient of the weights. What is made of the table's gradient plays no part.
+[[nodiscard]] Specialisation specialise_weight_gradient(const BackwardSpec& spec,
+                                                        const Strategy& strategy,
+                                                        const Target& target);
+
+}  // namespace jitbag
