@@ -78,6 +78,10 @@ inline Bag bag_of(const Input& in, const Lane& lane) {
   }
 }
 
+inline Ids<rest_or_1> load_rest(const Input& in, const Lane& lane, const Run& run) {
+  return load_ids<rest_or_1>(in, run, lane.works);
+}
+
 // In both loops the ids of the next chunk are on their way while the rows of this one are.
 template <class Visit>
 inline void visit_run_of_one_length(const Input& in, const Lane& lane, Run run, Visit visit) {
@@ -91,7 +95,7 @@ inline void visit_run_of_one_length(const Input& in, const Lane& lane, Run run, 
       if (chunk + 1 < chunks) ids = load_ids<in_flight>(in, run, lane.works);
       visit(here, ids_here);
     }
-    if constexpr (rest > 0) visit(run, load_ids<rest_or_1>(in, run, lane.works));
+    if constexpr (rest > 0) visit(run, load_rest(in, lane, run));
   }
 }
 
@@ -307,9 +311,8 @@ inline void write_bags(const Input& in, const Gradients& gradients, Index first,
     if constexpr (holds_bag) {
       const Ids<in_flight> ids = load_ids<in_flight>(in, bag.run, lane.works);
       const Rows<in_flight> rows = load_rows<in_flight>(in, lane, bag.run.position, ids);
-      write_bag(in, lane, gradients, bag.is_bad, [&](auto visit) {
-        visit(bag.run, ids, [&](const Lane&) -> const Rows<in_flight>& { return rows; });
-      });
+      const auto held = [all = &rows](const Lane&) -> const Rows<in_flight>& { return *all; };
+      write_bag(in, lane, gradients, bag.is_bad, [&](auto visit) { visit(bag.run, ids, held); });
     } else {
       write_bag(in, lane, gradients, bag.is_bad, [&](auto visit) {
         visit_run(in, lane, bag.run, [&](const Run& run, const auto& ids) {
