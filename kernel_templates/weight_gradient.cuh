@@ -5,8 +5,8 @@
 static_assert(has_weights && needs_sum && !keeps_rows && has_winners == has_pooling(max_pooling),
               "the spec is validated");
 
-constexpr int tiles =
-    vectors_per_row == 0 ? 1 : (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
+// None where rows have no columns: every product is 0.
+constexpr int tiles = (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
 // Lanes that meet others must stay.
 constexpr bool lanes_meet = group_lanes > 1;
 // A bag whose rows a lane holds all at once is gathered once, however often it is looked at.
@@ -80,6 +80,11 @@ inline Bag bag_of(const Input& in, const Lane& lane) {
 
 inline Ids<rest_or_1> load_rest(const Input& in, const Lane& lane, const Run& run) {
   return load_ids<rest_or_1>(in, run, lane.works);
+}
+
+inline Rows<in_flight> load_whole_bag(const Input& in, const Lane& lane, const Run& run,
+                                      const Ids<in_flight>& ids) {
+  return load_rows<in_flight>(in, lane, run.position, ids);
 }
 
 // In both loops the ids of the next chunk are on their way while the rows of this one are.
@@ -310,7 +315,7 @@ inline void write_bags(const Input& in, const Gradients& gradients, Index first,
     const Bag bag = bag_of(in, lane);
     if constexpr (holds_bag) {
       const Ids<in_flight> ids = load_ids<in_flight>(in, bag.run, lane.works);
-      const Rows<in_flight> rows = load_rows<in_flight>(in, lane, bag.run.position, ids);
+      const Rows<in_flight> rows = load_whole_bag(in, lane, bag.run, ids);
       const auto held = [all = &rows](const Lane&) -> const Rows<in_flight>& { return *all; };
       write_bag(in, lane, gradients, bag.is_bad, [&](auto visit) { visit(bag.run, ids, held); });
     } else {

@@ -12,6 +12,7 @@
 #include "support/seed.hpp"
 #include "support/shard.hpp"
 #include "support/weight_gradient_case.hpp"
+#include "tuning/weight_gradient_strategy.hpp"
 #include "weight_gradient_arguments.cuh"
 
 namespace jitbag::test {
@@ -96,6 +97,24 @@ TEST_CASE("every kernel of the matrix computes on the CPU the weights' gradient 
       CHECK(on_cpu.check(given) == "");
     }
   }
+}
+
+TEST_CASE("weights of rows without columns have the gradient 0") {
+  BackwardSpec spec;
+  spec.forward.dim = 0;
+  spec.forward.bags = CsrBags{};
+  spec.forward.pooling = Pooling::sum;
+  spec.forward.weight_type = DataType::float32;
+  spec.table_gradient = std::monostate{};
+  spec.weight_gradient_type = DataType::float32;
+  const Target target{9, 0};
+  WeightGradientOnCpu on_cpu(spec, weight_gradient_strategy(spec, target), target, seed());
+  ForwardCaseOptions options;
+  options.spec = spec.forward;
+  options.batch = 10;
+  options.num_rows = 5;
+  options.seed = seed();
+  CHECK(on_cpu.check(WeightGradientCase(spec, options)) == "");
 }
 
 }  // namespace

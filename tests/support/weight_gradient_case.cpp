@@ -35,8 +35,11 @@ WeightGradientMatrixKernel gradient_of(MatrixKernel forward, std::size_t number)
   ForwardSpec& spec = forward.spec;
   if (!spec.weight_type) spec.weight_type = DataType::float32;
   if (poolings_with_weights(spec) == 0) {
-    const bool has_max = spec.pooling.has(Pooling::max);
-    spec.pooling = has_max ? Poolings{Pooling::max, Pooling::sum} : Poolings{Pooling::sum};
+    using enum Pooling;
+    spec.pooling = spec.pooling.has(max)
+                       ? Poolings{max, mean_by_weights, sum}
+                       : Poolings{sum, mean, mean_by_weights, mean_by_length, mean_by_sqrt};
+    spec.mean_length = spec.pooling.has(mean_by_length) ? 7 : 0;
     spec.output_stride = 0;
   }
   spec.end = {};
