@@ -2,7 +2,10 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <cstdint>
 #include <iostream>
+#include <limits>
+#include <vector>
 
 #include "catch.hpp"
 #include "check_report.hpp"
@@ -49,7 +52,6 @@ class WeightGradientOnCpu {
     return problem;
   }
 
- private:
   [[nodiscard]] std::string launch(const BackwardArguments& arguments, BadInputReport& report) {
     const std::int64_t blocks = divided_up(arguments.forward.batch, rows_per_block(strategy_));
     const std::int64_t first_part = blocks / 3;
@@ -58,6 +60,7 @@ class WeightGradientOnCpu {
                            : problem;
   }
 
+ private:
   [[nodiscard]] std::string launch_part(const BackwardArguments& arguments, BadInputReport& report,
                                         std::int64_t first_block, std::int64_t blocks) {
     const BagArguments bags = bag_arguments(arguments.forward);
@@ -96,6 +99,51 @@ TEST_CASE("every kernel of the matrix computes on the CPU the weights' gradient 
       INFO(given.of_table.inputs.description);
       CHECK(on_cpu.check(given) == "");
     }
+  }
+}
+
+TEST_CASE(
+    "columns that a row does not have, of a byte or of a lane, are neither read nor multiplied") {
+  for (const DataType table_type : {DataType::int8, DataType::int4}) {
+    BackwardSpec spec;
+    spec.forward.dim = 3;
+    spec.forward.bags = FixedBags{1};
+    spec.forward.pooling = Pooling::sum;
+    spec.forward.table_type = table_type;
+    spec.forward.row_scale = {.place = RowScale::Place::apart, .has_bias = false};
+    spec.forward.alignment = 1;
+    spec.forward.output_alignment = 4;
+    spec.forward.weight_type = DataType::float32;
+    spec.table_gradient = std::monostate{};
+    spec.weight_gradient_type = DataType::float32;
+    const Target target{9, 0};
+    Strategy strategy = weight_gradient_strategy(spec, target);
+    strategy.vector_bytes = 1;
+    strategy.lanes_per_row = 4;
+    strategy.vectors_per_lane = 1;
+    WeightGradientOnCpu on_cpu(spec, strategy, target, seed());
+
+    // Its codes are 1, times infinity; 0 in the place of a column would be a NaN.
+    const std::vector<std::uint8_t> table = table_type == DataType::int8
+                                                ? std::vector<std::uint8_t>{1, 1, 1}
+                                                : std::vector<std::uint8_t>{0x11, 0x01};
+    const std::vector<float> scales{std::numeric_limits<float>::infinity()};
+    const std::vector<std::int64_t> ids{0};
+    const std::vector<float> weights{1};
+    const std::vector<float> output_gradient{1, 1, 1};  // a sanitizer sees what is read behind it
+    std::vector<float> gradient{0};
+    BackwardArguments arguments;
+    arguments.forward = {.table = table.data(),
+                         .num_rows = 1,
+                         .ids = ids.data(),
+                         .batch = 1,
+                         .weights = weights.data(),
+                         .scales = scales.data()};
+    arguments.output_gradient = output_gradient.data();
+    arguments.weight_gradient = gradient.data();
+    BadInputReport report{};
+    CHECK(on_cpu.launch(arguments, report) == "");
+    CHECK(gradient[0] == std::numeric_limits<float>::infinity());
   }
 }
 
