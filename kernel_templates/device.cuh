@@ -548,6 +548,20 @@ inline Loaded<bytes> load_aligned_if(bool wanted, const void* address) {
   }
 }
 
+// A float from which rounding to 16 bits gives what rounding the double itself would: the one
+// towards zero, its last bit set where something was lost.
+inline float narrowed_to_odd(float value) {
+  return value;
+}
+inline float narrowed_to_odd(double value) {
+  const float nearest = (float)value;
+  const double back = nearest;
+  if (back == value) return nearest;
+  const bool is_further_out = (back < 0 ? -back : back) > (value < 0 ? -value : value);
+  const uint32 bits = bits_from_float(nearest);
+  return float_from_bits((is_further_out ? bits - 1 : bits) | 1u);
+}
+
 template <class T>
 inline uint32 bits_of(float value);
 template <>
@@ -578,7 +592,7 @@ inline void store_as(T* address, const Value* value) {
     } else if constexpr (sizeof(T) == 4) {
       word[i] = bits_of<T>((float)value[i]);
     } else {
-      word[i / 2] |= bits_of<T>((float)value[i]) << (i % 2 * 16);
+      word[i / 2] |= bits_of<T>(narrowed_to_odd(value[i])) << (i % 2 * 16);
     }
   }
   if constexpr (bytes == 2) {

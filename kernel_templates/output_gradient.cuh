@@ -49,19 +49,22 @@ struct Share {
   Value value[vectors_per_lane][elements];
 };
 
+inline void add_to_share(Share& share, const OutputGradient& gradient, int p, Value scale) {
+#pragma unroll
+  for (int v = 0; v < vectors_per_lane; ++v) {
+#pragma unroll
+    for (int e = 0; e < elements; ++e) {
+      share.value[v][e] += scale * (Value)element<Output>(gradient.vector[p][v].word, e);
+    }
+  }
+}
+
 inline Share share_of(const OutputGradient& gradient, const Counted& counted) {
   Share share = {};
 #pragma unroll
   for (int p = 0; p < num_poolings; ++p) {
     if (pooling_at(p) == max_pooling) continue;
-    const Value scale = passed_on(pooling_at(p), counted);
-#pragma unroll
-    for (int v = 0; v < vectors_per_lane; ++v) {
-#pragma unroll
-      for (int e = 0; e < elements; ++e) {
-        share.value[v][e] += scale * (Value)element<Output>(gradient.vector[p][v].word, e);
-      }
-    }
+    add_to_share(share, gradient, p, passed_on(pooling_at(p), counted));
   }
   return share;
 }

@@ -4,6 +4,7 @@
 
 static_assert(has_weights && needs_sum && !keeps_rows && has_winners == has_pooling(max_pooling),
               "the spec is validated");
+static_assert(32 % group_lanes == 0, "the lanes of a group meet in shuffles alone");
 
 // None where rows have no columns: every product is 0.
 constexpr int tiles = (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
@@ -82,11 +83,6 @@ inline Ids<rest_or_1> load_rest(const Input& in, const Lane& lane, const Run& ru
   return load_ids<rest_or_1>(in, run, lane.works);
 }
 
-inline Rows<in_flight> load_whole_bag(const Input& in, const Lane& lane, const Run& run,
-                                      const Ids<in_flight>& ids) {
-  return load_rows<in_flight>(in, lane, run.position, ids);
-}
-
 // In both loops the ids of the next chunk are on their way while the rows of this one are.
 template <class Visit>
 inline void visit_run_of_one_length(const Input& in, const Lane& lane, Run run, Visit visit) {
@@ -161,12 +157,8 @@ inline void add_weighted(Whole& whole, const Products<n>& products) {
 
 // Adds up what a group's lanes have; afterwards each has the whole.
 inline void merge_in_group(Whole& whole) {
-#pragma unroll
-  for (int mask = lanes_per_row; mask < group_lanes; mask *= 2) {
-    if constexpr (needs_count) whole.counted.count += shuffle_xor(whole.counted.count, mask);
-    if constexpr (needs_weight_sum) {
-      whole.counted.weight_sum += shuffle_xor(whole.counted.weight_sum, mask);
-    }
+  if constexpr (needs_count || needs_weight_sum) {
+    merge_counted<lanes_per_row, group_lanes>(whole.counted);
   }
   if constexpr (needs_weight_sum) {
 #pragma unroll
@@ -242,14 +234,7 @@ inline Share share_by_weights(const OutputGradient& gradient) {
   Share share = {};
 #pragma unroll
   for (int p = 0; p < num_poolings; ++p) {
-    if (pooling_at(p) != mean_by_weights_pooling) continue;
-#pragma unroll
-    for (int v = 0; v < vectors_per_lane; ++v) {
-#pragma unroll
-      for (int e = 0; e < elements; ++e) {
-        share.value[v][e] += (Value)element<Output>(gradient.vector[p][v].word, e);
-      }
-    }
+    if (pooling_at(p) == mean_by_weights_pooling) add_to_share(share, gradient, p, 1);
   }
   return share;
 }
@@ -315,7 +300,7 @@ inline void write_bags(const Input& in, const Gradients& gradients, Index first,
     const Bag bag = bag_of(in, lane);
     if constexpr (holds_bag) {
       const Ids<in_flight> ids = load_ids<in_flight>(in, bag.run, lane.works);
-      const Rows<in_flight> rows = load_whole_bag(in, lane, bag.run, ids);
+      const Rows<in_flight> rows = load_rows(in, lane, bag.run.position, ids);
       const auto held = [all = &rows](const Lane&) -> const Rows<in_flight>& { return *all; };
       write_bag(in, lane, gradients, bag.is_bad, [&](auto visit) { visit(bag.run, ids, held); });
     } else {

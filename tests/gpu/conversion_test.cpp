@@ -55,6 +55,16 @@ TEST_CASE("the kernels' conversions on the GPU are the host's, for every number 
   CHECK(wrong_conversions_back(patterns, back.first, back.second) == 0);
 }
 
+TEST_CASE("the kernels on the GPU round a double to 16 bits once, not by way of a float32") {
+  if (!gpu_is_here()) return;
+  const device::Context context(0);
+  Engine engine({.cache = suite_cache()});
+  const Converted<std::uint16_t> float16s(engine, "round_doubles", beside_middles_of_float16());
+  CHECK(wrong_beside_middles(float16s.first) == 0);
+  const Converted<std::uint16_t> bfloat16s(engine, "round_doubles", beside_middles_of_bfloat16());
+  CHECK(wrong_beside_middles(bfloat16s.second) == 0);
+}
+
 TEST_CASE("the kernels' elements on the GPU are what codes and words stand for") {
   if (!gpu_is_here()) return;
   const device::Context context(0);

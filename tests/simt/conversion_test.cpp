@@ -39,6 +39,13 @@ TEST_CASE("the kernels' conversions on the CPU are the host's, for every number 
   CHECK(wrong_conversions_back(patterns, back.first, back.second) == 0);
 }
 
+TEST_CASE("the kernels on the CPU round a double to 16 bits once, not by way of a float32") {
+  const Converted<std::uint16_t> float16s("round_doubles", beside_middles_of_float16());
+  CHECK(wrong_beside_middles(float16s.first) == 0);
+  const Converted<std::uint16_t> bfloat16s("round_doubles", beside_middles_of_bfloat16());
+  CHECK(wrong_beside_middles(bfloat16s.second) == 0);
+}
+
 TEST_CASE("the kernels' elements on the CPU are what codes and words stand for") {
   const auto words = words_of_codes();
   const Converted<float> decoded("decode", words, elements_of_word);

@@ -1,128 +1,46 @@
-#include "codegen/weight_gradient.hpp"
-
-#include <spdlog/fmt/fmt.h>
-
 #include <cstdint>
-#include <iostream>
 #include <limits>
+#include <string>
+#include <variant>
 #include <vector>
 
+#include "backward_on_cpu.hpp"
+#include "bad_input_report.cuh"
 #include "catch.hpp"
-#include "check_report.hpp"
-#include "compiled_kernel.hpp"
-#include "runtime/bag_arguments.hpp"
-#include "runtime/forward_grid.hpp"
 #include "support/seed.hpp"
-#include "support/shard.hpp"
-#include "support/weight_gradient_case.hpp"
-#include "tuning/weight_gradient_strategy.hpp"
-#include "weight_gradient_arguments.cuh"
 
 namespace jitbag::test {
 namespace {
 
-using WeightGradientEntry = void(BagArguments bags, WeightGradientArguments gradients,
-                                 long long first_block, BadInputReport* report);
+constexpr Target target{9, 0};
 
-/// A kernel of the gradient of the weights as the C++ compiler made it.
-class WeightGradientOnCpu {
- public:
-  WeightGradientOnCpu(const BackwardSpec& spec, const Strategy& strategy, const Target& target,
-                      std::uint64_t seed)
-      : strategy_(strategy),
-        source_(specialise_weight_gradient(spec, strategy, target)),
-        kernel_(source_.source, source_.entry),
-        runner_(seed) {}
+/// The gradient of the weights of a sum, float32 as far as nothing else is said.
+BackwardSpec weights_of_sum(std::int64_t dim, const BagLayout& bags) {
+  BackwardSpec spec;
+  spec.forward.dim = dim;
+  spec.forward.bags = bags;
+  spec.forward.pooling = Pooling::sum;
+  spec.forward.alignment = 4;
+  spec.forward.weight_type = DataType::float32;
+  spec.table_gradient = std::monostate{};
+  spec.weight_gradient_type = DataType::float32;
+  return spec;
+}
 
-  /// Launches, in two parts, and checks everything that was written, and was not. Returns nothing,
-  /// or one sentence.
-  [[nodiscard]] std::string check(const WeightGradientCase& given) {
-    PlacedArray weight_gradient = given.before;
-    const auto inputs = given.of_table.inputs.inputs;
-    const PlacedArray output_gradient = given.of_table.output_gradient;
-    const BackwardArguments arguments = given.host_arguments(weight_gradient);
-    BadInputReport report{};
-    std::string problem = launch(arguments, report);
-    if (problem.empty()) problem = given.check(weight_gradient);
-    if (problem.empty()) problem = check_report(given.spec.forward, arguments.forward, report);
-    if (problem.empty() && (given.of_table.inputs.inputs != inputs ||
-                            given.of_table.output_gradient != output_gradient)) {
-      problem = "An input was written to.";
-    }
-    return problem;
-  }
-
-  [[nodiscard]] std::string launch(const BackwardArguments& arguments, BadInputReport& report) {
-    const std::int64_t blocks = divided_up(arguments.forward.batch, rows_per_block(strategy_));
-    const std::int64_t first_part = blocks / 3;
-    std::string problem = launch_part(arguments, report, 0, first_part);
-    return problem.empty() ? launch_part(arguments, report, first_part, blocks - first_part)
-                           : problem;
-  }
-
- private:
-  [[nodiscard]] std::string launch_part(const BackwardArguments& arguments, BadInputReport& report,
-                                        std::int64_t first_block, std::int64_t blocks) {
-    const BagArguments bags = bag_arguments(arguments.forward);
-    const WeightGradientArguments gradients = {arguments.output_gradient,
-                                               arguments.weight_gradient};
-    auto* const entry = kernel_.entry<WeightGradientEntry>();
-    return kernel_.run(runner_,
-                       {.blocks = blocks,
-                        .block_threads = strategy_.block_threads,
-                        .threads_meet = strategy_.lanes_per_row * strategy_.bag_lanes > 1},
-                       [&] { entry(bags, gradients, first_block, &report); });
-  }
-
-  Strategy strategy_;
-  Specialisation source_;
-  CompiledKernel kernel_;
-  BlockRunner runner_;
-};
-
-TEST_CASE("every kernel of the matrix computes on the CPU the weights' gradient of the oracle",
-          "[matrix]") {
-  constexpr std::int64_t largest_batch = 60;
-  const Shard shard;
-  const auto kernels = weight_gradient_matrix(seed());
-  std::cout << fmt::format(
-      "JITBAG_TEST_SEED={}: {} kernels of the weights' gradient, shard {}/{}\n", seed(),
-      kernels.size(), shard.index, shard.count);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (!shard.has(i)) continue;
-    const Target target = i % 4 == 0 ? Target{7, 5} : Target{9, 0};
-    INFO("kernel " << i << ": " << describe(kernels[i], target));
-    WeightGradientOnCpu on_cpu(kernels[i].spec, strategy_for(kernels[i], target), target,
-                               kernels[i].forward.seed);
-    for (const ForwardCaseOptions& options : launches_of(kernels[i], largest_batch)) {
-      const WeightGradientCase given(kernels[i].spec, options);
-      INFO(given.of_table.inputs.description);
-      CHECK(on_cpu.check(given) == "");
-    }
-  }
+std::string launch(const BackwardSpec& spec, const BackwardArguments& arguments) {
+  BadInputReport report{};
+  return BackwardOnCpu(spec, default_strategy(spec, target), target, seed())
+      .launch(arguments, report);
 }
 
 TEST_CASE(
     "columns that a row does not have, of a byte or of a lane, are neither read nor multiplied") {
   for (const DataType table_type : {DataType::int8, DataType::int4}) {
-    BackwardSpec spec;
-    spec.forward.dim = 3;
-    spec.forward.bags = FixedBags{1};
-    spec.forward.pooling = Pooling::sum;
+    BackwardSpec spec = weights_of_sum(3, FixedBags{1});
     spec.forward.table_type = table_type;
     spec.forward.row_scale = {.place = RowScale::Place::apart, .has_bias = false};
     spec.forward.alignment = 1;
     spec.forward.output_alignment = 4;
-    spec.forward.weight_type = DataType::float32;
-    spec.table_gradient = std::monostate{};
-    spec.weight_gradient_type = DataType::float32;
-    const Target target{9, 0};
-    Strategy strategy = weight_gradient_strategy(spec, target);
-    strategy.vector_bytes = 1;
-    strategy.lanes_per_row = 4;
-    strategy.vectors_per_lane = 1;
-    WeightGradientOnCpu on_cpu(spec, strategy, target, seed());
-
     // Its codes are 1, times infinity; 0 in the place of a column would be a NaN.
     const std::vector<std::uint8_t> table = table_type == DataType::int8
                                                 ? std::vector<std::uint8_t>{1, 1, 1}
@@ -141,28 +59,50 @@ TEST_CASE(
                          .scales = scales.data()};
     arguments.output_gradient = output_gradient.data();
     arguments.weight_gradient = gradient.data();
-    BadInputReport report{};
-    CHECK(on_cpu.launch(arguments, report) == "");
+    CHECK(launch(spec, arguments) == "");
     CHECK(gradient[0] == std::numeric_limits<float>::infinity());
   }
 }
 
 TEST_CASE("weights of rows without columns have the gradient 0") {
-  BackwardSpec spec;
-  spec.forward.dim = 0;
-  spec.forward.bags = CsrBags{};
-  spec.forward.pooling = Pooling::sum;
-  spec.forward.weight_type = DataType::float32;
-  spec.table_gradient = std::monostate{};
-  spec.weight_gradient_type = DataType::float32;
-  const Target target{9, 0};
-  WeightGradientOnCpu on_cpu(spec, weight_gradient_strategy(spec, target), target, seed());
-  ForwardCaseOptions options;
-  options.spec = spec.forward;
-  options.batch = 10;
-  options.num_rows = 5;
-  options.seed = seed();
-  CHECK(on_cpu.check(WeightGradientCase(spec, options)) == "");
+  const BackwardSpec spec = weights_of_sum(0, CsrBags{});
+  const std::vector<std::int64_t> ids{3, 0, 1}, offsets{1, 2, 3};
+  const std::vector<float> weights{1, 2, 3};
+  std::vector<float> gradient{7, 7, 7};
+  BackwardArguments arguments;
+  arguments.forward = {.num_rows = 2,
+                       .ids = ids.data(),
+                       .num_ids = 3,
+                       .offsets = offsets.data(),
+                       .batch = 2,
+                       .weights = weights.data()};
+  arguments.weight_gradient = gradient.data();
+  CHECK(launch(spec, arguments) == "");
+  CHECK(gradient == std::vector<float>{7, 0, 0});
+}
+
+TEST_CASE("the gradient of the weights is that of the rows as they are before their step") {
+  BackwardSpec spec = weights_of_sum(2, FixedBags{2});
+  spec.table_gradient = AppliedGradient{};
+  std::vector<float> table{1, 2, 3, 4, 5, 6};
+  const std::vector<std::int64_t> ids{0, 2, 2, 0};
+  const std::vector<float> weights{1, 2, 3, 4};
+  const std::vector<float> output_gradient{1, 10, 100, 1000};
+  const OptimizerParameters parameters{.learning_rate = 1};
+  std::vector<float> gradient(4);
+  BackwardArguments arguments;
+  arguments.forward = {.table = table.data(),
+                       .num_rows = 3,
+                       .ids = ids.data(),
+                       .batch = 2,
+                       .weights = weights.data()};
+  arguments.output_gradient = output_gradient.data();
+  arguments.updated_table = table.data();
+  arguments.parameters = &parameters;
+  arguments.weight_gradient = gradient.data();
+  CHECK(launch(spec, arguments) == "");
+  CHECK(gradient == std::vector<float>{21, 65, 6500, 2100});
+  CHECK(table == std::vector<float>{1 - 401, 2 - 4010, 3, 4, 5 - 302, 6 - 3020});
 }
 
 }  // namespace

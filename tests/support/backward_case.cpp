@@ -12,6 +12,7 @@
 #include "jitbag/error.hpp"
 #include "spec/arguments.hpp"
 #include "spec/gradient_table.hpp"
+#include "weight_gradient_check.hpp"
 
 namespace jitbag::test {
 namespace {
@@ -45,6 +46,12 @@ TableGradient sorted_gradient(const MatrixKernel& forward, std::size_t turn) {
   return dense;
 }
 
+DataType weight_gradient_type(std::size_t number) {
+  constexpr std::array types{DataType::float32, DataType::bfloat16, DataType::float16,
+                             DataType::float64, DataType::float32};
+  return types[number % types.size()];
+}
+
 BackwardMatrixKernel gradient_of(MatrixKernel forward, std::size_t number) {
   forward.spec.end = {};
   forward.spec.winners = forward.spec.pooling.has(Pooling::max);
@@ -61,8 +68,33 @@ BackwardMatrixKernel gradient_of(MatrixKernel forward, std::size_t number) {
   } else {
     kernel.spec.table_gradient = scattered(forward);
   }
+  if (forward.spec.weight_type && as<ClearedGradient>(kernel.spec) == nullptr) {
+    kernel.spec.weight_gradient_type = weight_gradient_type(number);
+  }
   kernel.spec = validated(kernel.spec);
   return kernel;
+}
+
+/// The gradient of the weights alone, of a kernel that is given some, and a use for them.
+BackwardMatrixKernel weight_gradient_of(MatrixKernel forward, std::size_t number) {
+  ForwardSpec& spec = forward.spec;
+  if (!spec.weight_type) spec.weight_type = DataType::float32;
+  if (poolings_with_weights(spec) == 0) {
+    using enum Pooling;
+    spec.pooling = spec.pooling.has(max)
+                       ? Poolings{max, mean_by_weights, sum}
+                       : Poolings{sum, mean, mean_by_weights, mean_by_length, mean_by_sqrt};
+    spec.mean_length = spec.pooling.has(mean_by_length) ? 7 : 0;
+    spec.output_stride = 0;
+  }
+  spec.end = {};
+  spec.winners = spec.pooling.has(Pooling::max);
+  spec = validated(spec);
+  BackwardSpec gradient;
+  gradient.forward = spec;
+  gradient.table_gradient = std::monostate{};
+  gradient.weight_gradient_type = weight_gradient_type(number);
+  return {forward, validated(gradient)};
 }
 
 PlacedArray placed(std::int64_t bytes, std::int64_t alignment, std::int64_t element) {
@@ -80,14 +112,21 @@ class Check {
   Check(const BackwardCase& given, const GradientArrays& after)
       : given_(given), after_(after), table_(gradient_table(given.spec)) {}
 
-  [[nodiscard]] std::string run() const {
+  [[nodiscard]] std::string of_table() const {
     for (const PlacedArray* array :
          {&after_.table, &after_.rows, &after_.first_moment, &after_.second_moment}) {
       if (!array->surroundings_are_poison()) return "Something was written outside of an array.";
     }
+    if (as<std::monostate>(given_.spec) != nullptr) return {};
     if (as<SparseGradient>(given_.spec) != nullptr) return check_sparse();
     if (as<AppliedGradient>(given_.spec) != nullptr) return check_applied();
     return check_dense();
+  }
+
+  [[nodiscard]] std::string of_weights() const {
+    if (!given_.spec.weight_gradient_type) return {};
+    GradientArrays arrays = given_.before;
+    return check_weight_gradient(given_.spec, given_.host_arguments(arrays), after_.weights);
   }
 
  private:
@@ -225,10 +264,14 @@ class Check {
 
 std::vector<BackwardMatrixKernel> backward_matrix(std::uint64_t seed) {
   constexpr std::size_t one_of = 7;
+  constexpr std::size_t one_of_weights = 16;
   const std::vector<MatrixKernel> forward = forward_matrix(seed);
   std::vector<BackwardMatrixKernel> kernels;
   for (std::size_t i = 0; i < forward.size(); i += one_of) {
     kernels.push_back(gradient_of(forward[i], i / one_of));
+  }
+  for (std::size_t i = 3; i < forward.size(); i += one_of_weights) {
+    kernels.push_back(weight_gradient_of(forward[i], i / one_of_weights));
   }
   return kernels;
 }
@@ -247,6 +290,17 @@ BackwardStrategy strategy_for(const BackwardMatrixKernel& kernel, const Target& 
 
 std::string describe(const BackwardMatrixKernel& kernel, const Target& target) {
   return fmt::format("{}; {}", to_text(kernel.spec), to_text(strategy_for(kernel, target)));
+}
+
+std::vector<ForwardCaseOptions> launches_of(const BackwardMatrixKernel& kernel,
+                                            std::int64_t largest_batch) {
+  std::vector<ForwardCaseOptions> launches = launches_of(kernel.forward, largest_batch);
+  for (ForwardCaseOptions& options : launches) {
+    // Poolings are added before their product with a row: an infinity of two signs may then have
+    // one.
+    if (poolings_with_weights(kernel.spec.forward) > 1) options.special = 0;
+  }
+  return launches;
 }
 
 BackwardCase::BackwardCase(const BackwardSpec& given, const ForwardCaseOptions& options)
@@ -277,6 +331,12 @@ BackwardCase::BackwardCase(const BackwardSpec& given, const ForwardCaseOptions& 
                     small_number());
     }
   }
+
+  if (spec.weight_gradient_type) {
+    const std::int64_t size = size_of(*spec.weight_gradient_type);
+    before.weights = placed(num_ids(forward, arguments) * size, size, size);
+  }
+  if (as<std::monostate>(spec) != nullptr) return;
 
   const ForwardSpec table = gradient_table(spec);
   const std::int64_t element = size_of(table.table_type);
@@ -332,15 +392,16 @@ BackwardArguments BackwardCase::host_arguments(GradientArrays& arrays) const {
   arguments.first_moment = reinterpret_cast<float*>(arrays.first_moment.data());
   arguments.second_moment = reinterpret_cast<float*>(arrays.second_moment.data());
   arguments.parameters = &parameters;
+  arguments.weight_gradient = arrays.weights.data();
   return arguments;
 }
 
-bool BackwardCase::bags_overlap() const {
-  return host::Bags(spec.forward, inputs.host_arguments()).overlap();
-}
-
-std::string BackwardCase::check(const GradientArrays& after) const {
-  return Check(*this, after).run();
+std::string BackwardCase::check(const GradientArrays& after, BackwardMethod method) const {
+  const Check check(*this, after);
+  const std::string problem = check.of_weights();
+  const bool overlaps = host::Bags(spec.forward, inputs.host_arguments()).overlap();
+  if (!problem.empty() || (method == BackwardMethod::sort && overlaps)) return problem;
+  return check.of_table();
 }
 
 }  // namespace jitbag::test

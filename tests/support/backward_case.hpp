@@ -15,13 +15,14 @@ namespace jitbag::test {
 
 /// Kernels of backward to test.
 struct BackwardMatrixKernel {
-  MatrixKernel forward;  ///< of which they are the gradient
+  MatrixKernel forward;  ///< of which they are the gradient; that of `spec`
   BackwardSpec spec;     ///< validated
   BackwardMethod method = BackwardMethod::scatter;
 };
 
-/// Some kernels of the forward matrix, with gradients of every kind. The same seed gives the same
-/// kernels, in the same order.
+/// Some kernels of the forward matrix, with gradients of every kind, those that have weights with
+/// the gradient of these as well, and some with that alone. The same seed gives the same kernels,
+/// in the same order.
 [[nodiscard]] std::vector<BackwardMatrixKernel> backward_matrix(std::uint64_t seed);
 
 /// The shape's strategy; the built-in rule where the shape cannot work for the gradient.
@@ -30,10 +31,14 @@ struct BackwardMatrixKernel {
 
 [[nodiscard]] std::string describe(const BackwardMatrixKernel& kernel, const Target& target);
 
+/// The launches a kernel is tested with.
+[[nodiscard]] std::vector<ForwardCaseOptions> launches_of(const BackwardMatrixKernel& kernel,
+                                                          std::int64_t largest_batch = 1023);
+
 /// All that a launch may write to. Gaps and surroundings are NaN.
 struct GradientArrays {
   PlacedArray table;  ///< a dense gradient, the rows of a sparse one, or the table that is stepped
-  PlacedArray rows, first_moment, second_moment;
+  PlacedArray rows, first_moment, second_moment, weights;
   SparseCount count{-1, -1};
 };
 
@@ -51,12 +56,10 @@ struct BackwardCase {
   /// Arguments in host memory.
   [[nodiscard]] BackwardArguments host_arguments(GradientArrays& arrays) const;
 
-  /// Whether offsets decrease so that an id is in two bags. Sorting gives it to the last of them,
-  /// where everything else counts it in both.
-  [[nodiscard]] bool bags_overlap() const;
-
-  /// What is wrong with the arrays after a launch, in one sentence, or nothing.
-  [[nodiscard]] std::string check(const GradientArrays& after) const;
+  /// What is wrong with the arrays after a launch, in one sentence, or nothing. Where offsets
+  /// decrease so that an id is in two bags, sorting gives it to the last of them, where everything
+  /// else counts it in both: then the gradient of the table is not looked at.
+  [[nodiscard]] std::string check(const GradientArrays& after, BackwardMethod method) const;
 };
 
 }  // namespace jitbag::test

@@ -136,13 +136,9 @@ class OutputCheck {
     return {};
   }
 
-  /// A float64 sum may become a 16-bit number by way of float32.
   Approximate as_stored(Approximate x) const {
     const double reach = std::abs(x.value) + x.error;
-    const double by_float32 =
-        spec_.table_type == DataType::float64 ? half_ulp(DataType::float32, reach) : 0;
-    const bool is_narrow = size_of(spec_.output_type) == 2;
-    return {x.value, x.error + half_ulp(spec_.output_type, reach) + (is_narrow ? by_float32 : 0)};
+    return {x.value, x.error + half_ulp(spec_.output_type, reach)};
   }
 
   void add(BagSums& sums, std::int64_t position) const {

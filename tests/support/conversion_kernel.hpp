@@ -63,6 +63,13 @@ extern "C" __global__ void convert_doubles(const unsigned long long* bits, int c
   ((double*)copies)[i] = value;
   words[i] = (unsigned long long)high_word(value) << 32 | low_word(value);
 }
+extern "C" __global__ void round_doubles(const double* value, int count, float16* float16s,
+                                         bfloat16* bfloat16s) {
+  const int i = (int)(blockIdx.x * 32 + threadIdx.x);
+  if (i >= count) return;
+  store_as<float16, 1, 2>(float16s + i, value + i);
+  store_as<bfloat16, 1, 2>(bfloat16s + i, value + i);
+}
 )";
 }
 
@@ -115,6 +122,37 @@ inline std::vector<std::uint64_t> doubles() {
     bits.push_back(upper << 52 | (upper % 0x800 == 0x7ff ? 0x8000000000000 : 0x123456789abcd));
   }
   return bits;
+}
+
+/// Doubles of either sign just beside the middle of two neighbours of a 16-bit type, nearer to it
+/// than a float32 can be. Rounded to that type, the number at 2 * i has the pattern i, the next one
+/// i + 1, but for the sign: those of odd patterns are negative.
+inline std::vector<double> beside_middles(float (*widened)(std::uint16_t), std::uint16_t largest) {
+  constexpr double by = 0x1p-40;
+  std::vector<double> values;
+  for (std::uint16_t bits = 0; bits < largest; ++bits) {
+    const double low{widened(bits)};
+    const double high{widened(static_cast<std::uint16_t>(bits + 1))};
+    const double middle = (low + high) / (bits % 2 == 0 ? 2 : -2);
+    values.insert(values.end(), {middle * (1 - by), middle * (1 + by)});
+  }
+  return values;
+}
+inline std::vector<double> beside_middles_of_float16() {
+  return beside_middles(host::float_from_float16, 0x7bff);
+}
+inline std::vector<double> beside_middles_of_bfloat16() {
+  return beside_middles(host::float_from_bfloat16, 0x7f7f);
+}
+
+/// How many of those are wrong.
+inline int wrong_beside_middles(const std::vector<std::uint16_t>& rounded) {
+  int wrong = 0;
+  for (std::size_t i = 0; i < rounded.size(); ++i) {
+    const std::size_t sign = i / 2 % 2 * 0x8000;
+    wrong += rounded[i] == (sign | (i / 2 + i % 2)) ? 0 : 1;
+  }
+  return wrong;
 }
 
 /// Whether two patterns are one number, all NaNs being one.

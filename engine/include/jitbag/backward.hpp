@@ -68,9 +68,12 @@ struct BackwardSpec {
   /// have no `end`.
   ForwardSpec forward;
   TableGradient table_gradient = DenseGradient{};
-  /// The gradient of the weights, where it is asked for.
+  /// The gradient of the weights, where it is asked for; of the rows as they are before a step.
+  /// Products are added up in float32, or in float64 where the table, the output or this is
+  /// float64, and rounded once.
   std::optional<DataType> weight_gradient_type = {};
-  /// The same bits on every run. The CPU's always are.
+  /// The same bits on every run. The CPU's always are, and so is the gradient of the weights, but
+  /// for ids that are in two bags.
   bool deterministic = false;
 
   bool operator==(const BackwardSpec&) const = default;
@@ -107,7 +110,7 @@ struct BackwardArguments {
   float* second_moment = nullptr;
   const OptimizerParameters* parameters = nullptr;  ///< applied
   /// [num_ids], written for every id of a bag: 0 where it is not counted. Ids outside every bag are
-  /// left as they are; where offsets decrease and bags overlap, one of them is written.
+  /// left as they are; where offsets decrease and bags overlap, that of any one of them is written.
   void* weight_gradient = nullptr;
   /// On the GPU: BackwardKernel::workspace_bytes of memory at a multiple of 256 bytes, of whatever
   /// content, for nobody else until the launch is done.
@@ -118,7 +121,8 @@ struct BackwardArguments {
 /// How the gradient of the table is computed on the GPU.
 enum class BackwardMethod : std::uint8_t {
   /// Each id is an addition (or a store) in memory, in whatever order they arrive: for dense
-  /// gradients of float32 and float64, and for clearing. One launch, no workspace.
+  /// gradients of float32 and float64, for clearing, and where nothing is made of the table's
+  /// gradient. One launch, no workspace.
   scatter,
   /// The ids are sorted by row, on the bits alone that num_rows takes; then each row is summed and
   /// written once. The same bits on every run. Several launches, and a workspace. At most 2^30 ids,
@@ -129,7 +133,8 @@ enum class BackwardMethod : std::uint8_t {
 
 /// Beside the method, how lanes are laid over rows: for scatter as in forward; for sort
 /// `rows_in_flight` are the uses that a group sums together, and bag_lanes and bags_per_group
-/// are 1.
+/// are 1. The gradient of the weights is a launch before those, which follows from the spec; only
+/// its launch mode is the shape's.
 struct BackwardStrategy {
   BackwardMethod method = BackwardMethod::scatter;
   Strategy shape = {};
@@ -160,11 +165,11 @@ class BackwardKernel {
   BackwardSpec spec_;
   ForwardSpec gradient_table_;  ///< what rows' gradients go to, as a table
   BackwardStrategy strategy_;
+  std::optional<Strategy> weight_shape_;  ///< of the kernel of the weights' gradient
   Reports* reports_;
 };
 
-/// The built-in rule for a kernel of the GPU: scatter where it can, but for large batches. Throws
-/// Error(invalid_argument) for what there is no kernel for yet.
+/// The built-in rule for a kernel of the GPU: scatter where it can, but for large batches.
 [[nodiscard]] BackwardStrategy default_strategy(const BackwardSpec& spec, const Target& target,
                                                 std::optional<std::int64_t> expected_batch = {});
 

@@ -67,8 +67,7 @@ class Engine {
   [[nodiscard]] const TablesKernel& tables(const TablesSpec& spec, const TablesChoice& choice = {});
 
   /// The kernels for a gradient, in the same way; keep the reference, since its lookup compares
-  /// whole specs. Throws Error(invalid_argument) for one that there is no kernel for yet
-  /// (default_strategy).
+  /// whole specs.
   [[nodiscard]] const BackwardKernel& backward(const BackwardSpec& spec,
                                                const BackwardChoice& choice = {});
 

@@ -45,7 +45,8 @@ struct Specialisation {
 /// Codegen: pure functions, no CUDA, no files. Throw Error(invalid_argument).
 [[nodiscard]] Specialisation specialise(const ForwardSpec& spec, const Strategy& strategy,
                                         const Target& target);
-/// All kernels that a gradient takes.
+/// All kernels that a gradient takes; the first is that of the weights' gradient, where it is asked
+/// for.
 [[nodiscard]] std::vector<Specialisation> specialise(const BackwardSpec& spec,
                                                      const BackwardStrategy& strategy,
                                                      const Target& target);

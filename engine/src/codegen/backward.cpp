@@ -4,6 +4,7 @@
 
 #include "codegen/own_template.hpp"
 #include "codegen/sorted_kernels.hpp"
+#include "codegen/weight_gradient.hpp"
 #include "spec/gradient_table.hpp"
 
 namespace jitbag {
@@ -103,6 +104,22 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
   return all;
 }
 
+Specialisation scattered(const Kernels& kernels) {
+  const bool clears = std::holds_alternative<ClearedGradient>(kernels.spec.table_gradient);
+  return kernels.of_spec("embedding_bag_scatter.cu", "embedding_bag_scatter",
+                         kernels.constants() + constant("bool", "clears_rows", clears));
+}
+
+/// The kernels of the table's gradient, which are the same with that of the weights and without.
+std::vector<Specialisation> of_table(BackwardSpec spec, const BackwardStrategy& strategy,
+                                     const Target& target) {
+  if (std::holds_alternative<std::monostate>(spec.table_gradient)) return {};
+  spec.weight_gradient_type.reset();
+  const Kernels kernels{spec, strategy.shape, target};
+  if (strategy.method == BackwardMethod::sort) return sorted(kernels);
+  return {scattered(kernels)};
+}
+
 }  // namespace
 
 int chunk_uses(const Strategy& shape) {
@@ -135,12 +152,12 @@ std::vector<Specialisation> specialise(const BackwardSpec& raw, const BackwardSt
                                        const Target& target) {
   const BackwardSpec spec = validated(raw);
   validate(strategy, spec, target);
-  const Kernels kernels{spec, strategy.shape, target};
-  if (strategy.method == BackwardMethod::sort) return sorted(kernels);
-  return {kernels.of_spec("embedding_bag_scatter.cu", "embedding_bag_scatter",
-                          kernels.constants() + constant("bool", "clears_rows",
-                                                         std::holds_alternative<ClearedGradient>(
-                                                             spec.table_gradient)))};
+  std::vector<Specialisation> all = of_table(spec, strategy, target);
+  if (spec.weight_gradient_type) {
+    const LaunchMode mode = strategy.shape.launch_mode;
+    all.insert(all.begin(), specialise_weight_gradient(spec, mode, target));
+  }
+  return all;
 }
 
 }  // namespace jitbag

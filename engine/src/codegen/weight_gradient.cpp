@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "codegen/own_template.hpp"
-#include "tuning/weight_gradient_strategy.hpp"
+#include "tuning/weight_gradient_shape.hpp"
 
 namespace jitbag {
 namespace {
@@ -17,20 +17,20 @@ bool is_wide(const BackwardSpec& spec) {
 
 }  // namespace
 
-Specialisation specialise_weight_gradient(const BackwardSpec& raw, const Strategy& strategy,
+Specialisation specialise_weight_gradient(const BackwardSpec& spec, LaunchMode mode,
                                           const Target& target) {
-  BackwardSpec spec = validated(raw);
-  validate_weight_gradient(strategy, spec, target);
   // One kernel for all that differ in these alone.
-  spec.table_gradient = std::monostate{};
-  spec.deterministic = false;
+  BackwardSpec of_weights = spec;
+  of_weights.table_gradient = std::monostate{};
+  of_weights.deterministic = false;
+  const Strategy shape = weight_gradient_shape(spec, mode);
   const std::string name = "embedding_bag_weight_gradient.cu";
   const std::string constants =
-      codegen::constants(spec.forward, strategy, is_wide(spec)) +
+      codegen::constants(spec.forward, shape, is_wide(spec)) +
       fmt::format("using WeightGradient = {};\n", codegen::cuda_type(*spec.weight_gradient_type));
-  return codegen::own_template(name, "embedding_bag_weight_gradient",
-                               codegen::source_of(name, to_text(spec), strategy, target, constants),
-                               target);
+  return codegen::own_template(
+      name, "embedding_bag_weight_gradient",
+      codegen::source_of(name, to_text(of_weights), shape, target, constants), target);
 }
 
 }  // namespace jitbag

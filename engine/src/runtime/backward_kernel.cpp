@@ -1,13 +1,16 @@
+#include <optional>
 #include <utility>
 
 #include "device/reports.hpp"
 #include "jitbag/backward.hpp"
 #include "runtime/launch_scatter.hpp"
 #include "runtime/launch_sorted.hpp"
+#include "runtime/launch_weight_gradient.hpp"
 #include "runtime/sort_layout.hpp"
 #include "spec/arguments.hpp"
 #include "spec/gradient_table.hpp"
 #include "spec/refuse.hpp"
+#include "tuning/weight_gradient_shape.hpp"
 
 namespace jitbag {
 namespace {
@@ -33,7 +36,11 @@ BackwardKernel::BackwardKernel(std::vector<Kernel> kernels, const BackwardSpec& 
       spec_(spec),
       gradient_table_(gradient_table(spec)),
       strategy_(strategy),
-      reports_(&reports) {}
+      reports_(&reports) {
+  if (spec.weight_gradient_type) {
+    weight_shape_ = weight_gradient_shape(spec, strategy.shape.launch_mode);
+  }
+}
 
 std::int64_t BackwardKernel::workspace_bytes(const BackwardArguments& arguments) const {
   if (strategy_.method == BackwardMethod::scatter) return 0;
@@ -42,15 +49,25 @@ std::int64_t BackwardKernel::workspace_bytes(const BackwardArguments& arguments)
 
 void BackwardKernel::launch(const BackwardArguments& arguments, Stream stream) const {
   check_arguments(spec_, arguments);
-  const bool reports = spec_.forward.bad_ids == BadIds::report;
-  if (strategy_.method == BackwardMethod::scatter) {
-    return launch_scatter(kernels_.front(), spec_, gradient_table_, strategy_.shape, arguments,
-                          reports_->before_launch(reports), stream);
+  std::optional<SortLayout> layout;
+  if (strategy_.method == BackwardMethod::sort) {
+    layout.emplace(spec_, gradient_table_, arguments);
+    check_workspace(arguments, layout->bytes);
   }
-  const SortLayout layout(spec_, gradient_table_, arguments);
-  check_workspace(arguments, layout.bytes);
-  launch_sorted(kernels_, spec_, gradient_table_, strategy_.shape, layout, arguments,
-                reports_->before_launch(reports), stream);
+  BadInputReport* const report = reports_->before_launch(spec_.forward.bad_ids == BadIds::report);
+  std::span<const Kernel> of_table = kernels_;
+  if (weight_shape_) {
+    // Before the rows, which a step changes.
+    launch_weight_gradient(of_table.front(), *weight_shape_, arguments, report, stream);
+    of_table = of_table.subspan(1);
+  }
+  if (layout) {
+    launch_sorted(of_table, spec_, gradient_table_, strategy_.shape, *layout, arguments, report,
+                  stream);
+  } else if (!of_table.empty()) {
+    launch_scatter(of_table.front(), spec_, gradient_table_, strategy_.shape, arguments, report,
+                   stream);
+  }
 }
 
 }  // namespace jitbag

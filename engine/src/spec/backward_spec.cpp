@@ -67,7 +67,10 @@ struct Check {
 };
 
 void check_weight_gradient(const BackwardSpec& spec) {
-  if (!spec.weight_gradient_type) return;
+  if (!spec.weight_gradient_type) {
+    if (!std::holds_alternative<std::monostate>(spec.table_gradient)) return;
+    refuse("The spec asks for no gradient at all; set table_gradient or weight_gradient_type.");
+  }
   if (std::holds_alternative<ClearedGradient>(spec.table_gradient)) {
     refuse(
         "The gradient of the table is cleared, and that of the weights asked for; ask for it "

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "spec/alignment.hpp"
-#include "spec/refuse.hpp"
 
 namespace jitbag {
 namespace {
@@ -12,42 +11,41 @@ namespace {
 struct Describe {
   ForwardSpec& table;
 
-  bool operator()(std::monostate) const { return false; }
+  void operator()(std::monostate) const {}
 
-  bool operator()(const DenseGradient& dense) const {
+  void operator()(const DenseGradient& dense) const {
     table.table_type = dense.type;
     table.row_scale = {};
     table.row_stride = dense.row_stride;
     table.alignment = dense.alignment;
-    return true;
   }
 
-  bool operator()(const ClearedGradient& cleared) const { return (*this)(cleared.of); }
+  void operator()(const ClearedGradient& cleared) const { (*this)(cleared.of); }
 
-  bool operator()(const SparseGradient& sparse) const {
-    return (*this)(DenseGradient{.type = sparse.type,
-                                 .row_stride = table.dim,
-                                 .alignment = row_alignment(table.dim * size_of(sparse.type))});
+  void operator()(const SparseGradient& sparse) const {
+    (*this)(DenseGradient{.type = sparse.type,
+                          .row_stride = table.dim,
+                          .alignment = row_alignment(table.dim * size_of(sparse.type))});
   }
 
-  bool operator()(const AppliedGradient&) const { return true; }
+  void operator()(const AppliedGradient&) const {}
 };
 
 }  // namespace
 
 ForwardSpec gradient_table(const BackwardSpec& spec) {
   ForwardSpec table = spec.forward;
-  if (!std::visit(Describe{table}, spec.table_gradient) || spec.weight_gradient_type) {
-    refuse(
-        "There is no kernel yet for \"{}\"; on the GPU ask for a gradient of the table alone, or "
-        "compute it on the CPU.",
-        to_text(spec));
-  }
+  std::visit(Describe{table}, spec.table_gradient);
   return table;
 }
 
+bool sums_rows(const BackwardSpec& spec) {
+  return !std::holds_alternative<ClearedGradient>(spec.table_gradient) &&
+         !std::holds_alternative<std::monostate>(spec.table_gradient);
+}
+
 bool can_scatter(const BackwardSpec& spec) {
-  if (std::holds_alternative<ClearedGradient>(spec.table_gradient)) return true;
+  if (!sums_rows(spec)) return true;
   const auto* dense = std::get_if<DenseGradient>(&spec.table_gradient);
   return dense != nullptr && size_of(dense->type) >= 4 && !spec.deterministic;
 }

@@ -5,9 +5,12 @@
 namespace jitbag {
 
 /// What rows' gradients go to, for a validated spec, as a table that forward would read: a dense
-/// gradient, or one that is cleared; the rows of a sparse one; the table that is stepped. Throws
-/// Error(invalid_argument) for what there is no kernel for.
+/// gradient, or one that is cleared; the rows of a sparse one; the table that is stepped, and also
+/// where there is no gradient of it.
 [[nodiscard]] ForwardSpec gradient_table(const BackwardSpec& spec);
+
+/// Whether rows have gradients to add up: not where they are cleared, or nothing is made of them.
+[[nodiscard]] bool sums_rows(const BackwardSpec& spec);
 
 /// Whether additions or stores in memory can do it.
 [[nodiscard]] bool can_scatter(const BackwardSpec& spec);

@@ -73,7 +73,7 @@ void validate_scatter(const Strategy& shape, const BackwardSpec& spec) {
 }
 
 void validate_sort(const Strategy& shape, const BackwardSpec& spec) {
-  if (std::holds_alternative<ClearedGradient>(spec.table_gradient)) {
+  if (!sums_rows(spec)) {
     refuse("The method is sort for \"{}\", for which nothing is summed; use scatter.",
            to_text(spec));
   }
@@ -108,8 +108,7 @@ void validate_sort(const Strategy& shape, const BackwardSpec& spec) {
 BackwardStrategy default_strategy(const BackwardSpec& raw, const Target& target,
                                   std::optional<std::int64_t> expected_batch) {
   const BackwardSpec spec = validated(raw);
-  const bool is_cleared = std::holds_alternative<ClearedGradient>(spec.table_gradient);
-  const bool scatters = can_scatter(spec) && (is_cleared || !is_large(spec, expected_batch));
+  const bool scatters = can_scatter(spec) && (!sums_rows(spec) || !is_large(spec, expected_batch));
   return default_strategy(spec, scatters ? BackwardMethod::scatter : BackwardMethod::sort, target,
                           expected_batch);
 }

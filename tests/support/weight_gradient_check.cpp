@@ -1,77 +1,37 @@
-#include "weight_gradient_case.hpp"
+#include "weight_gradient_check.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "bags.hpp"
 #include "elements.hpp"
-#include "jitbag/error.hpp"
+#include "host/bags.hpp"
 #include "jitbag/host.hpp"
 #include "table_rows.hpp"
-#include "tuning/weight_gradient_strategy.hpp"
 
 namespace jitbag::test {
 namespace {
 
 using Element = host::OracleGradients::Element;
 
-constexpr int warp_lanes = 32;
-
-std::int64_t poolings_with_weights(const ForwardSpec& spec) {
-  return std::count_if(spec.pooling.begin(), spec.pooling.end(), [](Pooling pooling) {
-    return pooling != Pooling::max && pooling != Pooling::none;
-  });
-}
-
-WeightGradientMatrixKernel gradient_of(MatrixKernel forward, std::size_t number) {
-  constexpr std::array types{DataType::float32, DataType::bfloat16, DataType::float16,
-                             DataType::float64, DataType::float32};
-  ForwardSpec& spec = forward.spec;
-  if (!spec.weight_type) spec.weight_type = DataType::float32;
-  if (poolings_with_weights(spec) == 0) {
-    using enum Pooling;
-    spec.pooling = spec.pooling.has(max)
-                       ? Poolings{max, mean_by_weights, sum}
-                       : Poolings{sum, mean, mean_by_weights, mean_by_length, mean_by_sqrt};
-    spec.mean_length = spec.pooling.has(mean_by_length) ? 7 : 0;
-    spec.output_stride = 0;
-  }
-  spec.end = {};
-  spec.winners = spec.pooling.has(Pooling::max);
-  spec = validated(spec);
-  BackwardSpec gradient;
-  gradient.forward = spec;
-  gradient.table_gradient = std::monostate{};
-  gradient.weight_gradient_type = types[number % types.size()];
-  return {forward, validated(gradient)};
-}
-
-/// A gradient of the table that anything has, for the same inputs.
-BackwardSpec table_gradient_of(BackwardSpec spec) {
-  spec.table_gradient = DenseGradient{};
-  spec.weight_gradient_type = {};
-  return spec;
-}
-
 /// What every id's element may be.
 using Answers = std::vector<std::vector<Element>>;
 
 class Check {
  public:
-  Check(const WeightGradientCase& given, const PlacedArray& after)
-      : given_(given),
-        forward_(given.spec.forward),
-        type_(*given.spec.weight_gradient_type),
+  Check(const BackwardSpec& spec, const BackwardArguments& arguments, const PlacedArray& after)
+      : spec_(spec),
+        type_(*spec.weight_gradient_type),
+        arguments_(arguments),
         after_(after),
-        array_(given.before),
-        arguments_(given.host_arguments(array_)),
-        bags_(forward_, arguments_.forward) {
+        bags_(spec.forward, arguments.forward) {
+    // The table's gradient is for others to check.
+    spec_.table_gradient = std::monostate{};
     const bool is_wide = forward_.table_type == DataType::float64 ||
                          forward_.output_type == DataType::float64 || type_ == DataType::float64;
     unit_ = is_wide ? 0x1p-53 : 0x1p-24;
@@ -80,8 +40,9 @@ class Check {
 
   [[nodiscard]] std::string run() const {
     if (!after_.surroundings_are_poison()) return "Something was written outside of the gradient.";
-    const Answers answers =
-        given_.of_table.bags_overlap() ? answers_of_each_bag() : answers_of_all();
+    const Answers answers = host::Bags(forward_, arguments_.forward).overlap()
+                                ? answers_of_each_bag()
+                                : answers_of_all();
     const auto elements = static_cast<std::int64_t>(after_.bytes) / size_of(type_);
     for (std::int64_t at = 0; at < elements; ++at) {
       std::string problem =
@@ -108,7 +69,7 @@ class Check {
   }
 
   [[nodiscard]] Answers answers_of_all() const {
-    const std::vector<Element> weights = host::oracle_gradients(given_.spec, arguments_).weights;
+    const std::vector<Element> weights = host::oracle_gradients(spec_, arguments_).weights;
     Answers answers(weights.size());
     for (std::int64_t bag = 0; bag < bags_.batch(); ++bag) {
       const Positions positions = bags_.bag(bag);
@@ -132,7 +93,7 @@ class Check {
   }
 
   [[nodiscard]] std::vector<Element> weights_of(std::int64_t bag) const {
-    BackwardSpec spec = given_.spec;
+    BackwardSpec spec = spec_;
     auto& csr = std::get<CsrBags>(spec.forward.bags);
     if (bag + 1 < bags_.batch()) csr.end = OffsetsEnd::included;
     spec.forward.counts = Counts::at_launch;
@@ -176,9 +137,7 @@ class Check {
     if (expected.magnitude == 0) return actual == 0;
     const double error = error_of(expected.magnitude);
     const double reach = std::abs(expected.value) + error;
-    // A float64 sum may become a 16-bit number by way of float32.
-    const double by_float32 = size_of(type_) == 2 ? half_ulp(DataType::float32, reach) : 0;
-    return std::abs(actual - expected.value) <= error + half_ulp(type_, reach) + by_float32;
+    return std::abs(actual - expected.value) <= error + half_ulp(type_, reach);
   }
 
   /// A sum of products over the columns, and for mean_by_weights over the bag as well; quotients
@@ -191,12 +150,11 @@ class Check {
     return (columns + 2 * ids + 16) * unit_ * magnitude + dequantised;
   }
 
-  const WeightGradientCase& given_;
-  const ForwardSpec& forward_;
+  BackwardSpec spec_;
+  const ForwardSpec& forward_ = spec_.forward;
   DataType type_;
-  const PlacedArray& after_;
-  PlacedArray array_;  // which the oracle's arguments name; never written to
   BackwardArguments arguments_;
+  const PlacedArray& after_;
   Bags bags_;
   double unit_ = 0;
   double largest_term_ = 0;
@@ -204,63 +162,15 @@ class Check {
 
 }  // namespace
 
-std::vector<WeightGradientMatrixKernel> weight_gradient_matrix(std::uint64_t seed) {
-  constexpr std::size_t one_of = 8;
-  const std::vector<MatrixKernel> forward = forward_matrix(seed);
-  std::vector<WeightGradientMatrixKernel> kernels;
-  for (std::size_t i = 3; i < forward.size(); i += one_of) {
-    kernels.push_back(gradient_of(forward[i], kernels.size()));
-  }
-  return kernels;
+std::ptrdiff_t poolings_with_weights(const ForwardSpec& spec) {
+  return std::count_if(spec.pooling.begin(), spec.pooling.end(), [](Pooling pooling) {
+    return pooling != Pooling::max && pooling != Pooling::none;
+  });
 }
 
-Strategy strategy_for(const WeightGradientMatrixKernel& kernel, const Target& target) {
-  Strategy strategy = strategy_for(kernel.forward, target);
-  strategy.lanes_per_row =
-      static_cast<int>(std::bit_floor(static_cast<unsigned>(strategy.lanes_per_row)));
-  strategy.bag_lanes = std::min(strategy.bag_lanes, warp_lanes / strategy.lanes_per_row);
-  try {
-    validate_weight_gradient(strategy, kernel.spec, target);
-    return strategy;
-  } catch (const Error&) {
-    return weight_gradient_strategy(kernel.spec, target);
-  }
-}
-
-std::string describe(const WeightGradientMatrixKernel& kernel, const Target& target) {
-  return fmt::format("{}; {}", to_text(kernel.spec), to_text(strategy_for(kernel, target)));
-}
-
-std::vector<ForwardCaseOptions> launches_of(const WeightGradientMatrixKernel& kernel,
-                                            std::int64_t largest_batch) {
-  std::vector<ForwardCaseOptions> launches = launches_of(kernel.forward, largest_batch);
-  for (ForwardCaseOptions& options : launches) {
-    // Poolings are added before the product: an infinity of two signs may then have one.
-    if (poolings_with_weights(kernel.spec.forward) > 1) options.special = 0;
-  }
-  return launches;
-}
-
-WeightGradientCase::WeightGradientCase(const BackwardSpec& given, const ForwardCaseOptions& options)
-    : spec(validated(given)), of_table(table_gradient_of(spec), options) {
-  const auto* fixed = std::get_if<FixedBags>(&spec.forward.bags);
-  const std::int64_t ids =
-      fixed != nullptr ? of_table.inputs.batch * fixed->size : of_table.inputs.num_ids;
-  const auto element = static_cast<std::size_t>(size_of(*spec.weight_gradient_type));
-  before = PlacedArray(static_cast<std::size_t>(ids) * element, element);
-}
-
-BackwardArguments WeightGradientCase::host_arguments(PlacedArray& weight_gradient) const {
-  BackwardArguments arguments;
-  arguments.forward = of_table.inputs.host_arguments();
-  arguments.forward.winners = const_cast<std::byte*>(of_table.winners.data());
-  arguments.output_gradient = of_table.output_gradient.data();
-  arguments.weight_gradient = weight_gradient.data();
-  return arguments;
-}
-
-std::string WeightGradientCase::check(const PlacedArray& after) const {
-  return Check(*this, after).run();
+std::string check_weight_gradient(const BackwardSpec& spec, const BackwardArguments& arguments,
+                                  const PlacedArray& after) {
+  return Check(spec, arguments, after).run();
 }
 
 }  // namespace jitbag::test

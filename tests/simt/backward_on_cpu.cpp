@@ -1,0 +1,119 @@
+#include "backward_on_cpu.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "jitbag/specialisation.hpp"
+#include "runtime/enqueue_sorted.hpp"
+#include "spec/gradient_table.hpp"
+#include "support/placed_array.hpp"
+#include "tuning/weight_gradient_shape.hpp"
+#include "weight_gradient_arguments.cuh"
+
+namespace jitbag::test {
+namespace {
+
+using Scatter = void(BagArguments bags, GradientArguments gradients, long long first_block,
+                     BadInputReport* report);
+using WeightGradient = void(BagArguments bags, WeightGradientArguments gradients,
+                            long long first_block, BadInputReport* report);
+
+/// Kernels that many specs share are compiled once.
+std::shared_ptr<CompiledKernel> compiled(const Specialisation& one) {
+  static std::map<std::string, std::shared_ptr<CompiledKernel>> known;
+  std::shared_ptr<CompiledKernel>& kernel = known[one.source];
+  if (kernel == nullptr) kernel = std::make_shared<CompiledKernel>(one.source, one.entry);
+  return kernel;
+}
+
+/// What enqueue_sorted() runs on. After a problem nothing runs any more.
+struct Cpu {
+  const std::vector<std::shared_ptr<CompiledKernel>>& kernels;
+  BlockRunner& runner;
+  std::string problem;
+
+  void fill(void* address, int byte, std::int64_t bytes) const {
+    std::memset(address, byte, static_cast<std::size_t>(bytes));
+  }
+
+  template <class... Arguments>
+  void launch(SortedKernel number, std::int64_t blocks, int threads, Arguments... arguments) {
+    if (!problem.empty()) return;
+    const CompiledKernel& kernel = *kernels[static_cast<std::size_t>(number)];
+    auto* const entry = kernel.entry<void(Arguments...)>();
+    problem = kernel.run(runner, {.blocks = blocks, .block_threads = threads},
+                         [&] { entry(arguments...); });
+  }
+};
+
+}  // namespace
+
+BackwardOnCpu::BackwardOnCpu(const BackwardSpec& spec, const BackwardStrategy& strategy,
+                             const Target& target, std::uint64_t seed)
+    : spec_(validated(spec)), table_(gradient_table(spec_)), strategy_(strategy), runner_(seed) {
+  for (const Specialisation& one : specialise(spec, strategy, target)) {
+    of_table_.push_back(compiled(one));
+  }
+  if (spec_.weight_gradient_type) {
+    of_weights_ = of_table_.front();
+    of_table_.erase(of_table_.begin());
+  }
+}
+
+std::string BackwardOnCpu::launch(const BackwardArguments& arguments, BadInputReport& report) {
+  std::string problem;
+  if (of_weights_ != nullptr) problem = launch_weight_gradient(arguments, report);
+  if (!problem.empty() || of_table_.empty()) return problem;
+  return strategy_.method == BackwardMethod::scatter ? launch_scatter(arguments, report)
+                                                     : launch_sorted(arguments, report);
+}
+
+std::string BackwardOnCpu::launch_weight_gradient(const BackwardArguments& arguments,
+                                                  BadInputReport& report) {
+  const Strategy shape = weight_gradient_shape(spec_, strategy_.shape.launch_mode);
+  const BagArguments bags = bag_arguments(arguments.forward);
+  const WeightGradientArguments gradients = {arguments.output_gradient, arguments.weight_gradient};
+  auto* const entry = of_weights_->entry<WeightGradient>();
+  const auto launch_part = [&](std::int64_t first_block, std::int64_t blocks) {
+    return of_weights_->run(runner_,
+                            {.blocks = blocks,
+                             .block_threads = shape.block_threads,
+                             .threads_meet = shape.lanes_per_row * shape.bag_lanes > 1},
+                            [&] { entry(bags, gradients, first_block, &report); });
+  };
+  // As where one grid cannot have them all.
+  const std::int64_t blocks = divided_up(arguments.forward.batch, rows_per_block(shape));
+  const std::string problem = launch_part(0, blocks / 3);
+  return problem.empty() ? launch_part(blocks / 3, blocks - blocks / 3) : problem;
+}
+
+std::string BackwardOnCpu::launch_scatter(const BackwardArguments& arguments,
+                                          BadInputReport& report) {
+  const Strategy& shape = strategy_.shape;
+  const BagArguments bags = bag_arguments(arguments.forward);
+  const GradientArguments gradients = {arguments.output_gradient, arguments.table_gradient};
+  const CompiledKernel& kernel = *of_table_.front();
+  auto* const entry = kernel.entry<Scatter>();
+  const std::int64_t rows = output_rows(spec_.forward, arguments.forward);
+  return kernel.run(runner_,
+                    {.blocks = blocks_for(table_, shape, rows),
+                     .block_threads = shape.block_threads,
+                     .threads_meet = shape.bag_lanes > 1},
+                    [&] { entry(bags, gradients, 0, &report); });
+}
+
+std::string BackwardOnCpu::launch_sorted(BackwardArguments arguments, BadInputReport& report) {
+  const SortLayout layout(spec_, table_, arguments);
+  PlacedArray workspace(static_cast<std::size_t>(layout.bytes), 0);
+  arguments.workspace = workspace.data();
+  arguments.workspace_bytes = layout.bytes;
+  Cpu cpu{of_table_, runner_, {}};
+  enqueue_sorted(cpu, spec_, table_, strategy_.shape, layout, arguments, &report);
+  if (cpu.problem.empty() && !workspace.surroundings_are_poison()) {
+    return "Something was written outside of the workspace.";
+  }
+  return cpu.problem;
+}
+
+}  // namespace jitbag::test
