@@ -83,6 +83,12 @@ inline Ids<rest_or_1> load_rest(const Input& in, const Lane& lane, const Run& ru
   return load_ids<rest_or_1>(in, run, lane.works);
 }
 
+// Not in place, so that a kernel of bags without ids names what it takes to load a row, too.
+inline Rows<in_flight> load_whole_bag(const Input& in, const Lane& lane, const Run& run,
+                                      const Ids<in_flight>& ids) {
+  return load_rows<in_flight>(in, lane, run.position, ids);
+}
+
 // In both loops the ids of the next chunk are on their way while the rows of this one are.
 template <class Visit>
 inline void visit_run_of_one_length(const Input& in, const Lane& lane, Run run, Visit visit) {
@@ -300,7 +306,7 @@ inline void write_bags(const Input& in, const Gradients& gradients, Index first,
     const Bag bag = bag_of(in, lane);
     if constexpr (holds_bag) {
       const Ids<in_flight> ids = load_ids<in_flight>(in, bag.run, lane.works);
-      const Rows<in_flight> rows = load_rows(in, lane, bag.run.position, ids);
+      const Rows<in_flight> rows = load_whole_bag(in, lane, bag.run, ids);
       const auto held = [all = &rows](const Lane&) -> const Rows<in_flight>& { return *all; };
       write_bag(in, lane, gradients, bag.is_bad, [&](auto visit) { visit(bag.run, ids, held); });
     } else {

@@ -31,7 +31,7 @@ void check_artifact(const Artifact& artifact, const std::string& entry, const St
 
 void compile_backward_matrix(Engine& engine, const Target& target) {
   // Of the kernels of the weights' gradient a few will do.
-  constexpr std::size_t one_of_weights = 4;
+  constexpr std::size_t one_of_weights = 8;
   std::size_t of_weights = 0;
   for (const BackwardMatrixKernel& kernel : backward_matrix(seed())) {
     INFO(describe(kernel, target));
