@@ -11,14 +11,27 @@
 /// The GPU where there is one, else the CPU: memory that kernels reach, and launches that wait.
 class Machine {
  public:
-  Machine() {
-    if (!has_gpu()) return;
+  Machine() : Machine(has_gpu()) {}
+  explicit Machine(bool is_gpu) {
+    if (!is_gpu) return;
     context_.emplace(0);
     stream_.emplace();
     engine_.emplace();
   }
 
+  [[nodiscard]] static bool has_gpu() {
+    try {
+      return !jitbag::device::devices().empty();
+    } catch (const jitbag::Error&) {
+      return false;
+    }
+  }
+
   [[nodiscard]] bool is_gpu() const { return engine_.has_value(); }
+
+  /// Of a GPU: for launches that do not wait.
+  [[nodiscard]] jitbag::Engine& engine() { return *engine_; }
+  [[nodiscard]] jitbag::Stream stream() const { return stream_->get(); }
 
   /// A copy of the values, which lives as long as the machine.
   template <class T>
@@ -34,10 +47,12 @@ class Machine {
     return static_cast<T*>(copy);
   }
 
+  /// After all that was launched.
   template <class T>
   [[nodiscard]] std::vector<T> get(const T* values, std::size_t count) const {
     std::vector<T> copy(count);
     if (is_gpu()) {
+      stream_->synchronize();
       jitbag::device::copy_to_host(copy.data(), values, count * sizeof(T));
     } else {
       std::memcpy(copy.data(), values, count * sizeof(T));
@@ -67,14 +82,6 @@ class Machine {
   }
 
  private:
-  static bool has_gpu() {
-    try {
-      return !jitbag::device::devices().empty();
-    } catch (const jitbag::Error&) {
-      return false;
-    }
-  }
-
   /// Throws what BadIds::report has found.
   void finish() {
     stream_->synchronize();
