@@ -144,4 +144,11 @@ void refuse_beside(const CLI::App& arguments, const std::string& refused, const 
     throw UsageError(fmt::format("{} cannot be given with {}: {}", refused, given, because));
 }
 
+void refuse_without(const CLI::App& arguments, const std::vector<const char*>& names,
+                    const char* reason) {
+  for (const char* name : names) {
+    if (arguments.count(name) > 0) throw UsageError(fmt::format("{} {}", name, reason));
+  }
+}
+
 }  // namespace jitbag::tools

@@ -43,4 +43,9 @@ class UsageError : public std::runtime_error {
 void refuse_beside(const CLI::App& arguments, const std::string& refused, const std::string& given,
                    const std::string& because);
 
+/// Refuses every one of the arguments that was given, for a reason such as "is about many tables:
+/// give --tables too".
+void refuse_without(const CLI::App& arguments, const std::vector<const char*>& names,
+                    const char* reason);
+
 }  // namespace jitbag::tools

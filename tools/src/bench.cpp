@@ -13,6 +13,7 @@
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "bench/tables_bench.hpp"
+#include "bench/training.hpp"
 #include "bench/workload.hpp"
 #include "command.hpp"
 #include "jitbag/device.hpp"
@@ -46,6 +47,8 @@ ForwardSpec spec_of(const Options& options, const Workload& workload, std::int64
   KernelChoice choice = choice_of(options, dim);
   choice.spec.bags = bags;
   choice.spec.padding_id = padding_id;
+  // What the gradient of a maximum is made of.
+  choice.spec.winners = options.training && choice.spec.pooling.has(Pooling::max);
   const std::int64_t output_rows =
       choice.spec.pooling.has(Pooling::none) ? workload.num_ids : workload.batch;
   choice.spec.addressing = narrowest_addressing(workload.num_rows, workload.num_ids,
@@ -100,7 +103,10 @@ std::vector<double> expected_output(const Workload& workload) {
 }
 
 Result run_backend(const std::string& backend, const Job& job, Engine& engine, const Gpu* gpu) {
-  if (backend == "cpu") return bench::run_cpu(job);
+  const bool trains = job.training != nullptr;
+  if (backend == "cpu") return trains ? bench::run_cpu_training(job) : bench::run_cpu(job);
+  if (backend == "reference" && trains)
+    return bench::unsupported(backend, "is what others are compared with, and takes no steps");
   if (backend == "reference") return bench::run_reference(job);
   if (backend == "jit_alone")
     return bench::unsupported(backend, "is about many tables: give --tables");
@@ -108,7 +114,7 @@ Result run_backend(const std::string& backend, const Job& job, Engine& engine, c
     return bench::unsupported(backend, "measured by the Python benchmark, not by this program");
   if (gpu == nullptr)
     return bench::unsupported(backend, "runs on a GPU, and this run is on the CPU");
-  return bench::run_jit(job, engine);
+  return trains ? bench::run_jit_training(job, engine) : bench::run_jit(job, engine);
 }
 
 /// A backend that fails is a result that says so; the others still run.
@@ -155,12 +161,16 @@ class Sweep {
   }
 
   void run(Workload workload) {
+    std::optional<bench::Training> training;
+    if (options_.training) training = bench::training_of(options_, workload);
     progress_.now(fmt::format("making the input, dim {}", workload.spec.dim));
     workload.table = table_for(workload);
     const std::vector<double> expected = expected_output(workload);
     ShapeReport report = report_of(workload);
+    if (training) report.gradient = training->backward;
     report.limits = bench::tolerance(options_, workload.spec, workload.longest_bag());
-    const Job job{options_, workload, expected, report.limits, progress_};
+    const Job job{options_,      workload,  expected,
+                  report.limits, progress_, training ? &*training : nullptr};
     for (const std::string& backend : backends_) {
       progress_.now(fmt::format("{}, {}", backend, shape_text(report)));
       report.results.push_back(run_safely(backend, job, engine_, gpu_));
@@ -263,6 +273,8 @@ int run(const Options& options) {
   const std::vector<ShapeReport> shapes = measure(options, used);
   if (wants_json(options.json))
     print_json(bench::to_json(shapes, options, machine));
+  else if (options.training)
+    fmt::print("{}", bench::to_training_table(shapes, options, machine));
   else
     fmt::print("{}", bench::to_table(shapes, options, machine));
   return say_failures(shapes) ? exit_failed : exit_done;
@@ -282,6 +294,7 @@ Command add_bench(CLI::App& program) {
       "rotating ids.");
   return {arguments, [arguments, options] {
             options->id_type_given = arguments->count("--id-type") > 0;
+            bench::take_pooling_of_operator(*arguments, *options);
             bench::require_consistent(*arguments, *options);
             return run(*options);
           }};

@@ -73,12 +73,15 @@ CLI::Validator value_of(const KernelAxis& axis) {
   return text_check(axis);
 }
 
-void add_kernel_flags(CLI::App& arguments, KernelFlags& flags, Lists lists) {
+void add_operator_flag(CLI::App& arguments, KernelFlags& flags) {
   arguments
       .add_option("--operator", flags.operator_name,
                   "What to compute: embedding_bag, or its older name embedding_bag_mean")
       ->check(one_of({embedding_bag, embedding_bag_mean}))
       ->type_name("NAME");
+}
+
+void add_kernel_flags(CLI::App& arguments, KernelFlags& flags, Lists lists) {
   for (const KernelAxis& axis : kernel_axes()) {
     const auto value = flags.values.find(axis.name);
     if (value != flags.values.end()) add_flag(arguments, axis, value->second, lists);

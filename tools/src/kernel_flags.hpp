@@ -23,6 +23,9 @@ struct KernelFlags {
   std::map<std::string, std::string> values;  ///< by the axis' name; empty: not given
 };
 
+/// --operator, of which the kernels' flags say the rest.
+void add_operator_flag(CLI::App& arguments, KernelFlags& flags);
+
 enum class Lists { allowed, refused };
 void add_kernel_flags(CLI::App& arguments, KernelFlags& flags, Lists lists);
 

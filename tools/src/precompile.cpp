@@ -252,6 +252,7 @@ Command add_precompile(CLI::App& program) {
       ->add_option("--manifest", options->manifest,
                    "JSON file with the kernels, instead of the flags below; - is standard input")
       ->type_name("FILE");
+  add_operator_flag(*arguments, options->kernels);
   add_kernel_flags(*arguments, options->kernels, Lists::allowed);
   constexpr std::int64_t most_jobs = 1024;
   arguments->add_option("--jobs", options->jobs, "Processes that compile at the same time")

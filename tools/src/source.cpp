@@ -113,6 +113,7 @@ Command add_source(CLI::App& program) {
   arguments->add_option("--arch", options->architecture, "Architecture to write it for")
       ->check(architecture())
       ->type_name("SM");
+  add_operator_flag(*arguments, options->kernel);
   add_kernel_flags(*arguments, options->kernel, Lists::refused);
   CLI::Option* info =
       arguments->add_flag("--info", options->info,

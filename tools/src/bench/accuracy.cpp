@@ -11,8 +11,35 @@
 namespace jitbag::tools::bench {
 namespace {
 
-double element(const void* output, DataType type, std::size_t index) {
-  const auto* bytes = static_cast<const std::byte*>(output);
+double relative(double error, double expected) {
+  // An expected 0 has no relative error; the smallest divisor keeps the figure finite.
+  constexpr double smallest = 1e-12;
+  return error / std::max(std::abs(expected), smallest);
+}
+
+/// Of a mean of values around 1.
+double tolerance_of_mean(const ForwardSpec& spec) {
+  const bool is_double = spec.table_type == DataType::float64;
+  if (spec.output_type == DataType::float64 && !is_double)
+    return usual_tolerance(DataType::float32);
+  return usual_tolerance(spec.output_type);
+}
+
+bool divides_by_less_than_the_count(Pooling pooling) {
+  return pooling == Pooling::sum || pooling == Pooling::mean_by_sqrt ||
+         pooling == Pooling::mean_by_length;
+}
+
+}  // namespace
+
+double usual_tolerance(DataType type) {
+  if (type == DataType::float16) return 1e-2;
+  if (type == DataType::bfloat16) return 2e-2;
+  return type == DataType::float64 ? 1e-12 : 1e-5;
+}
+
+double element(const void* array, DataType type, std::size_t index) {
+  const auto* bytes = static_cast<const std::byte*>(array);
   if (type == DataType::float32) {
     float value = 0;
     std::memcpy(&value, bytes + index * sizeof value, sizeof value);
@@ -29,30 +56,20 @@ double element(const void* output, DataType type, std::size_t index) {
                                    : host::float_from_bfloat16(bits);
 }
 
-double relative(double error, double expected) {
-  // An expected 0 has no relative error; the smallest divisor keeps the figure finite.
-  constexpr double smallest = 1e-12;
-  return error / std::max(std::abs(expected), smallest);
+bool Accuracy::add(double got, double expected, double allowed) {
+  const double error = std::abs(got - expected);
+  if (std::isnan(error)) {
+    max_abs_error = max_rel_error = error;
+  } else if (!std::isnan(max_abs_error)) {
+    max_abs_error = std::max(max_abs_error, error);
+    max_rel_error = std::max(max_rel_error, relative(error, expected));
+  }
+  // Written so that a NaN is wrong.
+  return !(error <= allowed) && ++wrong == 1;
 }
-
-/// Of a mean of values around 1.
-double usual_tolerance(const ForwardSpec& spec) {
-  if (spec.output_type == DataType::float16) return 1e-2;
-  if (spec.output_type == DataType::bfloat16) return 2e-2;
-  const bool is_double =
-      spec.output_type == DataType::float64 && spec.table_type == DataType::float64;
-  return is_double ? 1e-12 : 1e-5;
-}
-
-bool divides_by_less_than_the_count(Pooling pooling) {
-  return pooling == Pooling::sum || pooling == Pooling::mean_by_sqrt ||
-         pooling == Pooling::mean_by_length;
-}
-
-}  // namespace
 
 Tolerance tolerance(const Options& options, const ForwardSpec& spec, std::int64_t longest_bag) {
-  const double usual = usual_tolerance(spec);
+  const double usual = tolerance_of_mean(spec);
   const double of_one_row = spec.table_type == DataType::float64 ? 1e-12 : 1e-5;
   double absolute = usual;
   if (std::any_of(spec.pooling.begin(), spec.pooling.end(), divides_by_less_than_the_count))
@@ -65,21 +82,10 @@ Accuracy compare(const void* output, DataType type, std::span<const double> expe
   Accuracy accuracy;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double got = element(output, type, i);
-    const double error = std::abs(got - expected[i]);
-    // Written so that a NaN is wrong.
-    if (!(error <= tolerance.atol + tolerance.rtol * std::abs(expected[i]))) {
-      if (accuracy.wrong == 0)
-        accuracy.first_wrong = fmt::format("output[{}, {}] is {} where the oracle has {}",
-                                           static_cast<std::int64_t>(i) / width,
-                                           static_cast<std::int64_t>(i) % width, got, expected[i]);
-      ++accuracy.wrong;
-    }
-    if (std::isnan(error)) {
-      accuracy.max_abs_error = accuracy.max_rel_error = error;
-    } else if (!std::isnan(accuracy.max_abs_error)) {
-      accuracy.max_abs_error = std::max(accuracy.max_abs_error, error);
-      accuracy.max_rel_error = std::max(accuracy.max_rel_error, relative(error, expected[i]));
-    }
+    if (accuracy.add(got, expected[i], tolerance.atol + tolerance.rtol * std::abs(expected[i])))
+      accuracy.first_wrong = fmt::format("output[{}, {}] is {} where the oracle has {}",
+                                         static_cast<std::int64_t>(i) / width,
+                                         static_cast<std::int64_t>(i) % width, got, expected[i]);
   }
   return accuracy;
 }

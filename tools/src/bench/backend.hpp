@@ -7,6 +7,7 @@
 
 #include "bench/options.hpp"
 #include "bench/result.hpp"
+#include "bench/training.hpp"
 #include "bench/workload.hpp"
 #include "jitbag/engine.hpp"
 #include "progress.hpp"
@@ -19,7 +20,8 @@ struct Job {
   const Workload& workload;
   std::span<const double> expected;  ///< the oracle's output for the first set of ids
   Tolerance limits;
-  Progress& progress;  ///< advances by one for each repeat
+  Progress& progress;                  ///< advances by one for each repeat
+  const Training* training = nullptr;  ///< what is measured beside forward, if it is
 };
 
 /// Each checks its output against the expected one before it times anything. They throw Error for
@@ -28,6 +30,10 @@ struct Job {
 [[nodiscard]] Result run_reference(const Job& job);
 /// In the calling thread's device context.
 [[nodiscard]] Result run_jit(const Job& job, Engine& engine);
+
+/// The same for a step of training and its parts, of a job that has one.
+[[nodiscard]] Result run_cpu_training(const Job& job);
+[[nodiscard]] Result run_jit_training(const Job& job, Engine& engine);
 
 /// Sets the accuracy, and the status when the output is wrong. True when it is right.
 bool check_output(Result& result, const Job& job, const void* output);

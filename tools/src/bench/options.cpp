@@ -4,14 +4,32 @@
 
 #include <CLI/CLI.hpp>
 #include <limits>
+#include <map>
 
 #include "arguments.hpp"
+#include "bench/training_flags.hpp"
 
 namespace jitbag::tools::bench {
 namespace {
 
 constexpr std::int64_t most_steps = 1'000'000'000;
 constexpr double no_limit = std::numeric_limits<double>::max();
+
+/// Operators by the pooling that their names say.
+const std::map<std::string, std::string> poolings = {
+    {"embedding_bag_sum", "sum"}, {"embedding_bag_max", "max"}, {"embedding_bag_none", "none"}};
+
+void add_pooling_operators(CLI::App& arguments, Options& options) {
+  std::vector<std::string> names = {embedding_bag, embedding_bag_mean};
+  for (const auto& [name, pooling] : poolings) names.push_back(name);
+  arguments
+      .add_option("--operator", options.kernel.operator_name,
+                  "What to compute: embedding_bag, or one whose name says the pooling: "
+                  "embedding_bag_mean (which, being older than --pooling, still may have one), "
+                  "embedding_bag_sum, embedding_bag_max, embedding_bag_none")
+      ->check(one_of(names))
+      ->type_name("NAME");
+}
 
 void add_shape_flags(CLI::App& arguments, Options& options) {
   arguments.add_option("--batch", options.batch, "Bags")
@@ -118,13 +136,6 @@ void add_tile_flags(CLI::App& arguments, Options& options) {
       ->type_name("N");
 }
 
-void refuse_without(const CLI::App& arguments, const std::vector<const char*>& names,
-                    const char* reason) {
-  for (const char* name : names) {
-    if (arguments.count(name) > 0) throw UsageError(fmt::format("{} {}", name, reason));
-  }
-}
-
 /// Random ids of one table, a file's, or those of many tables.
 void require_one_source_of_ids(const CLI::App& arguments, const Options& options) {
   const auto refuse_all = [&](const std::vector<const char*>& names, const char* given) {
@@ -150,7 +161,9 @@ void require_one_source_of_ids(const CLI::App& arguments, const Options& options
 void add_flags(CLI::App& arguments, Options& options) {
   arguments.option_defaults()->always_capture_default();
   add_shape_flags(arguments, options);
+  add_pooling_operators(arguments, options);
   add_kernel_flags(arguments, options.kernel, Lists::refused);
+  add_training_flags(arguments, options);
   add_tables_flags(arguments, options);
   add_file_flags(arguments, options);
   add_measure_flags(arguments, options);
@@ -158,8 +171,17 @@ void add_flags(CLI::App& arguments, Options& options) {
   arguments.add_flag("--json", options.json, "JSON on a terminal too");
 }
 
+void take_pooling_of_operator(const CLI::App& arguments, Options& options) {
+  const auto pooling = poolings.find(options.kernel.operator_name);
+  if (pooling == poolings.end()) return;
+  refuse_beside(arguments, "--pooling", "--operator " + pooling->first,
+                "the operator's name decides that");
+  options.kernel.values["pooling"] = pooling->second;
+}
+
 void require_consistent(const CLI::App& arguments, const Options& options) {
   require_one_source_of_ids(arguments, options);
+  require_consistent_training(arguments, options);
   if (options.kernel.values.at("id_type") == "int32" &&
       options.vocab_size > std::numeric_limits<std::int32_t>::max())
     throw UsageError(
@@ -177,6 +199,8 @@ KernelChoice choice_of(const Options& options, std::int64_t dim) {
 std::vector<std::string> backends(const Options& options, bool on_gpu) {
   if (!options.backends.empty()) return distinct_parts(options.backends);
   if (!options.tables.empty()) return {"jit", "jit_alone"};
+  if (options.training)
+    return on_gpu ? std::vector<std::string>{"jit", "cpu"} : std::vector<std::string>{"cpu"};
   if (on_gpu) return {"jit", "cpu", "reference"};
   return {"cpu", "reference"};
 }

@@ -37,12 +37,21 @@ struct Options {
   std::string offsets_end = "included";
   std::string padding_id = "none";
   bool id_type_given = false;
+  bool training = false;
+  std::string gradient = "dense";  ///< what is made of it: dense, kept, sparse, applied
+  std::string gradient_type = "table";
+  std::string optimizer = "sgd";
+  bool deterministic = false;
   std::string tables;  ///< a file, or the name of a set that is known
   std::string layout = "fixed";
   bool json = false;
 };
 
 void add_flags(CLI::App& arguments, Options& options);
+
+/// Takes the pooling from an operator whose name says it. Throws UsageError where --pooling is
+/// given too.
+void take_pooling_of_operator(const CLI::App& arguments, Options& options);
 
 /// Refuses, before any work, what can never run. Throws UsageError.
 void require_consistent(const CLI::App& arguments, const Options& options);

@@ -7,6 +7,7 @@
 
 #include "bench/options.hpp"
 #include "bench/result.hpp"
+#include "jitbag/backward.hpp"
 #include "output.hpp"
 
 namespace jitbag::tools::bench {
@@ -27,6 +28,7 @@ struct ShapeReport {
   std::optional<std::int64_t> bag_size = {};  ///< nothing when bags differ
   std::optional<std::int64_t> padding_id = {};
   ForwardSpec spec;
+  std::optional<BackwardSpec> gradient = {};  ///< with --training
   Tolerance limits = {};
   std::size_t rotating_sets = 0;
   std::vector<Result> results = {};
@@ -38,5 +40,16 @@ struct ShapeReport {
 /// A line for every shape and backend.
 [[nodiscard]] std::string to_table(const std::vector<ShapeReport>& shapes, const Options& options,
                                    const Machine& machine);
+/// With --training, a line for every part of a step, and one for the whole.
+[[nodiscard]] std::string to_training_table(const std::vector<ShapeReport>& shapes,
+                                            const Options& options, const Machine& machine);
+
+/// What is said around a table: above it of all its shapes, below it why backends are unsupported.
+[[nodiscard]] std::string table_heading(const std::vector<ShapeReport>& shapes,
+                                        const Options& options, const Machine& machine);
+[[nodiscard]] std::string table_reasons(const std::vector<ShapeReport>& shapes);
+
+/// "-" for nothing.
+[[nodiscard]] std::string table_cell(std::optional<double> value, int digits);
 
 }  // namespace jitbag::tools::bench

@@ -5,13 +5,6 @@
 namespace jitbag::tools::bench {
 namespace {
 
-std::vector<double> step_times_ms(const Result& result, const Options& options) {
-  std::vector<double> times;
-  for (const double seconds : result.elapsed_sec)
-    times.push_back(seconds * 1000 / static_cast<double>(options.steps));
-  return times;
-}
-
 std::vector<double> operations_per_sec(const Result& result, const Options& options) {
   std::vector<double> rates;
   for (const double seconds : result.elapsed_sec)
@@ -52,6 +45,33 @@ Json kernel_json(const KernelFacts& kernel) {
           {"compile_ms", number(kernel.times.compile_ms)}};
 }
 
+void add_device_time(Json& json, const std::optional<DeviceTime>& time) {
+  json["device_time_us_median"] = time ? number(time->median_us) : Json(nullptr);
+  json["device_time_us_p95"] = time ? number(time->p95_us) : Json(nullptr);
+}
+
+void add_accuracy(Json& json, const std::optional<Accuracy>& accuracy) {
+  json["max_abs_error"] = accuracy ? number(accuracy->max_abs_error) : Json(nullptr);
+  json["max_rel_error"] = accuracy ? number(accuracy->max_rel_error) : Json(nullptr);
+}
+
+Json part_json(const Part& part) {
+  Json json = {{"part", bench::name(part.kind)}};
+  add_statistics(json, "step_time_ms", part.step_times_ms);
+  add_device_time(json, part.device_time);
+  json["compile_sec"] = number(compile_sec(part.kernels));
+  add_accuracy(json, part.accuracy);
+  json["strategy"] = part.kernels.empty() ? Json(nullptr) : Json(part.kernels.front().strategy);
+  Json kernels = Json::array();
+  for (const KernelFacts& kernel : part.kernels) {
+    kernels.push_back(kernel_json(kernel));
+    kernels.back()["kernel_source"] = jitbag::name(kernel.origin);
+    kernels.back()["load_ms"] = number(kernel.times.load_ms);
+  }
+  json["kernels"] = kernels;
+  return json;
+}
+
 void add_kernel(Json& json, const Result& result) {
   const auto& kernel = result.kernel;
   json["strategy"] = kernel ? Json(kernel->strategy) : Json(nullptr);
@@ -80,6 +100,22 @@ std::string_view name(Status status) {
   return "error";
 }
 
+std::string_view name(PartKind kind) {
+  switch (kind) {
+    case PartKind::zero:
+      return "zero";
+    case PartKind::forward:
+      return "forward";
+    case PartKind::backward:
+      return "backward";
+    case PartKind::backward_and_step:
+      return "backward_and_step";
+    case PartKind::clear:
+      break;
+  }
+  return "clear";
+}
+
 Result unsupported(std::string backend, std::string reason) {
   Result result;
   result.backend = std::move(backend);
@@ -94,11 +130,29 @@ Result failed(std::string backend, std::string reason) {
   return result;
 }
 
+std::optional<double> compile_sec(const std::vector<KernelFacts>& kernels) {
+  if (kernels.empty()) return std::nullopt;
+  double sum_ms = 0;
+  for (const KernelFacts& kernel : kernels) {
+    if (kernel.origin != KernelOrigin::compiled) continue;
+    sum_ms += kernel.times.codegen_ms + kernel.times.open_ms + kernel.times.compile_ms;
+  }
+  return sum_ms / 1000;
+}
+
 std::optional<double> compile_sec(const Result& result) {
-  if (!result.kernel) return std::nullopt;
-  if (result.kernel->origin != KernelOrigin::compiled) return 0;
-  const MakeTimes& times = result.kernel->times;
-  return (times.codegen_ms + times.open_ms + times.compile_ms) / 1000;
+  std::vector<KernelFacts> kernels;
+  for (const Part& part : result.parts)
+    kernels.insert(kernels.end(), part.kernels.begin(), part.kernels.end());
+  if (kernels.empty() && result.kernel) kernels = {*result.kernel};
+  return compile_sec(kernels);
+}
+
+std::vector<double> step_times_ms(const Result& result, const Options& options) {
+  std::vector<double> times;
+  for (const double seconds : result.elapsed_sec)
+    times.push_back(seconds * 1000 / static_cast<double>(options.steps));
+  return times;
 }
 
 std::optional<double> step_time_ms(const Result& result, const Options& options) {
@@ -125,7 +179,6 @@ Json to_json(const Result& result, const Options& options, std::optional<double>
   const auto text = [](const std::string& value) {
     return value.empty() ? Json(nullptr) : Json(value);
   };
-  const auto& device = result.device_time;
   const std::vector<double> steps = step_times_ms(result, options);
   const std::vector<double> rates = operations_per_sec(result, options);
   Json json = {{"backend", result.backend},
@@ -139,16 +192,18 @@ Json to_json(const Result& result, const Options& options, std::optional<double>
   json["repeats"] = options.repeats;
   json["successful_repeats"] = result.elapsed_sec.size();
   json["compile_sec"] = number(compile_sec(result));
-  json["max_abs_error"] = result.accuracy ? number(result.accuracy->max_abs_error) : Json(nullptr);
-  json["max_rel_error"] = result.accuracy ? number(result.accuracy->max_rel_error) : Json(nullptr);
-  json["device_time_us_median"] = device ? number(device->median_us) : Json(nullptr);
-  json["device_time_us_p95"] = device ? number(device->p95_us) : Json(nullptr);
+  add_accuracy(json, result.accuracy);
+  add_device_time(json, result.device_time);
   json["host_time_us_median"] = number(result.host_time_us);
   add_kernel(json, result);
   json["bytes_moved"] = number(result.bytes_moved);
   json["gb_per_s"] = number(gb_per_s(result, options));
   json["share_of_ceiling"] = number(share_of_ceiling(result, options, ceiling));
   json["runs"] = runs_json(result.elapsed_sec, steps, rates);
+  if (options.training) {
+    json["parts"] = Json::array();
+    for (const Part& part : result.parts) json["parts"].push_back(part_json(part));
+  }
   json["error"] = text(result.error);
   return json;
 }

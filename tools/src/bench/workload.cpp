@@ -114,17 +114,6 @@ void write_scales(HostTable& table, std::int64_t rows, const ForwardSpec& spec,
   }
 }
 
-std::int64_t integer_at(const HostBuffer& buffer, IntegerType type, std::int64_t index) {
-  if (type == IntegerType::int32) {
-    std::int32_t value = 0;
-    std::memcpy(&value, buffer.data() + index * 4, sizeof value);
-    return value;
-  }
-  std::int64_t value = 0;
-  std::memcpy(&value, buffer.data() + index * 8, sizeof value);
-  return value;
-}
-
 /// First and last (exclusive) position of the ids that are in a bag.
 std::pair<std::int64_t, std::int64_t> positions_read(const Workload& workload) {
   const auto* csr = std::get_if<CsrBags>(&workload.spec.bags);
@@ -249,6 +238,17 @@ HostBuffer integers(const std::vector<std::int64_t>& values, IntegerType type) {
   else
     write_integers<std::int64_t>(buffer.data(), values);
   return buffer;
+}
+
+std::int64_t integer_at(const HostBuffer& buffer, IntegerType type, std::int64_t index) {
+  if (type == IntegerType::int32) {
+    std::int32_t value = 0;
+    std::memcpy(&value, buffer.data() + index * 4, sizeof value);
+    return value;
+  }
+  std::int64_t value = 0;
+  std::memcpy(&value, buffer.data() + index * 8, sizeof value);
+  return value;
 }
 
 std::int64_t scale_bytes(const ForwardSpec& spec) {

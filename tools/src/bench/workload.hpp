@@ -80,6 +80,10 @@ struct Workload {
 /// The numbers in the given type. Throws Error(invalid_argument) for one that does not fit.
 [[nodiscard]] HostBuffer integers(const std::vector<std::int64_t>& values, IntegerType type);
 
+/// Number `index` of an array of integers.
+[[nodiscard]] std::int64_t integer_at(const HostBuffer& buffer, IntegerType type,
+                                      std::int64_t index);
+
 /// Bytes of a row's scale and bias.
 [[nodiscard]] std::int64_t scale_bytes(const ForwardSpec& spec);
 
