@@ -57,6 +57,19 @@ struct SortedUses {
   unsigned slice;  // uses
 };
 
+// Where a transposition goes, in the types of its spec. Null: it is not asked for.
+struct TransposedUses {
+  const void* weights;
+  void* begins;          // [capacity + 1]
+  void* bags;            // [ids]
+  void* positions;       // [ids]
+  void* weights_by_row;  // [ids]
+  void* inverse;         // [ids]
+  long long* ids;        // how many count
+  long long capacity;
+  unsigned uses_per_warp;  // a multiple of a slice's and of a warp's
+};
+
 // As jitbag::OptimizerParameters.
 struct StepParameters {
   float learning_rate;

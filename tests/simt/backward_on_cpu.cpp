@@ -1,8 +1,6 @@
 #include "backward_on_cpu.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
 
 #include "jitbag/specialisation.hpp"
 #include "runtime/enqueue_sorted.hpp"
@@ -19,42 +17,15 @@ using Scatter = void(BagArguments bags, GradientArguments gradients, long long f
 using WeightGradient = void(BagArguments bags, WeightGradientArguments gradients,
                             long long first_block, BadInputReport* report);
 
-/// Kernels that many specs share are compiled once.
-std::shared_ptr<CompiledKernel> compiled(const Specialisation& one) {
-  static std::map<std::string, std::shared_ptr<CompiledKernel>> known;
-  std::shared_ptr<CompiledKernel>& kernel = known[one.source];
-  if (kernel == nullptr) kernel = std::make_shared<CompiledKernel>(one.source, one.entry);
-  return kernel;
-}
-
-/// What enqueue_sorted() runs on. After a problem nothing runs any more.
-struct Cpu {
-  const std::vector<std::shared_ptr<CompiledKernel>>& kernels;
-  BlockRunner& runner;
-  std::string problem;
-
-  void fill(void* address, int byte, std::int64_t bytes) const {
-    std::memset(address, byte, static_cast<std::size_t>(bytes));
-  }
-
-  template <class... Arguments>
-  void launch(SortedKernel number, std::int64_t blocks, int threads, Arguments... arguments) {
-    if (!problem.empty()) return;
-    const CompiledKernel& kernel = *kernels[static_cast<std::size_t>(number)];
-    auto* const entry = kernel.entry<void(Arguments...)>();
-    problem = kernel.run(runner, {.blocks = blocks, .block_threads = threads},
-                         [&] { entry(arguments...); });
-  }
-};
-
 }  // namespace
 
 BackwardOnCpu::BackwardOnCpu(const BackwardSpec& spec, const BackwardStrategy& strategy,
                              const Target& target, std::uint64_t seed)
-    : spec_(validated(spec)), table_(gradient_table(spec_)), strategy_(strategy), runner_(seed) {
-  for (const Specialisation& one : specialise(spec, strategy, target)) {
-    of_table_.push_back(compiled(one));
-  }
+    : spec_(validated(spec)),
+      table_(gradient_table(spec_)),
+      strategy_(strategy),
+      of_table_(compiled(specialise(spec, strategy, target))),
+      runner_(seed) {
   if (spec_.weight_gradient_type) {
     of_weights_ = of_table_.front();
     of_table_.erase(of_table_.begin());
@@ -108,7 +79,7 @@ std::string BackwardOnCpu::launch_sorted(BackwardArguments arguments, BadInputRe
   PlacedArray workspace(static_cast<std::size_t>(layout.bytes), 0);
   arguments.workspace = workspace.data();
   arguments.workspace_bytes = layout.bytes;
-  Cpu cpu{of_table_, runner_, {}};
+  MachineOnCpu cpu{of_table_, runner_, {}};
   enqueue_sorted(cpu, spec_, table_, strategy_.shape, layout, arguments, &report);
   if (cpu.problem.empty() && !workspace.surroundings_are_poison()) {
     return "Something was written outside of the workspace.";

@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "block_runner.hpp"
-#include "compiled_kernel.hpp"
 #include "jitbag/backward.hpp"
+#include "machine_on_cpu.hpp"
 
 struct BadInputReport;
 
@@ -27,8 +26,6 @@ class BackwardOnCpu {
   [[nodiscard]] std::string launch(const BackwardArguments& arguments, BadInputReport& report);
 
  private:
-  using Kernels = std::vector<std::shared_ptr<CompiledKernel>>;
-
   [[nodiscard]] std::string launch_weight_gradient(const BackwardArguments& arguments,
                                                    BadInputReport& report);
   [[nodiscard]] std::string launch_scatter(const BackwardArguments& arguments,
@@ -39,7 +36,7 @@ class BackwardOnCpu {
   ForwardSpec table_;
   BackwardStrategy strategy_;
   std::shared_ptr<CompiledKernel> of_weights_;  ///< null where their gradient is not asked for
-  Kernels of_table_;
+  CompiledKernels of_table_;
   BlockRunner runner_;
 };
 

@@ -14,6 +14,7 @@
 #include "jitbag/quantise.hpp"
 #include "jitbag/specialisation.hpp"
 #include "jitbag/tables.hpp"
+#include "jitbag/transpose.hpp"
 
 namespace jitbag {
 
@@ -70,6 +71,9 @@ class Engine {
   /// whole specs.
   [[nodiscard]] const BackwardKernel& backward(const BackwardSpec& spec,
                                                const BackwardChoice& choice = {});
+
+  /// The kernels for ids by row, in the same way.
+  [[nodiscard]] const TransposeKernel& transpose(const TransposeSpec& spec);
 
   /// What makes quantised tables of the spec's layout on the GPU.
   [[nodiscard]] const Quantiser& quantiser(const ForwardSpec& spec);

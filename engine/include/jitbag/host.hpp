@@ -10,6 +10,7 @@
 #include "jitbag/kernel.hpp"
 #include "jitbag/quantise.hpp"
 #include "jitbag/tables.hpp"
+#include "jitbag/transpose.hpp"
 
 /// Embedding bags without a GPU: the same spec and arguments, with host pointers.
 namespace jitbag::host {
@@ -30,6 +31,10 @@ void forward(const TablesSpec& spec, std::span<const ForwardArguments> tables,
 /// Errors as forward's. Under an error of kind bad_id or bad_offset the gradients are written all
 /// the same.
 void backward(const BackwardSpec& spec, const BackwardArguments& arguments, int threads = 0);
+
+/// The ids of bags by row, with host pointers, on the calling thread. Errors as forward's; under
+/// one of kind bad_id or bad_offset all is written all the same.
+void transpose(const TransposeSpec& spec, const TransposeArguments& arguments);
 
 /// The oracle: the definition of the operator, in float64, one bag after the other. Writes
 /// `expected[output elements]`, without gaps whatever the output stride, and, where `magnitudes` is

@@ -18,4 +18,5 @@
 #include "jitbag/strategy.hpp"
 #include "jitbag/tables.hpp"
 #include "jitbag/target.hpp"
+#include "jitbag/transpose.hpp"
 #include "jitbag/types.hpp"

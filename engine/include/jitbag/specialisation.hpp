@@ -8,6 +8,7 @@
 #include "jitbag/strategy.hpp"
 #include "jitbag/tables.hpp"
 #include "jitbag/target.hpp"
+#include "jitbag/transpose.hpp"
 
 namespace jitbag {
 
@@ -49,6 +50,9 @@ struct Specialisation {
 /// for.
 [[nodiscard]] std::vector<Specialisation> specialise(const BackwardSpec& spec,
                                                      const BackwardStrategy& strategy,
+                                                     const Target& target);
+/// All kernels that a transposition takes, by the built-in rule.
+[[nodiscard]] std::vector<Specialisation> specialise(const TransposeSpec& spec,
                                                      const Target& target);
 /// Strategies one for each table, all with the same block_threads and launch mode.
 [[nodiscard]] Specialisation specialise(const TablesSpec& spec,

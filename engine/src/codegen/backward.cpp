@@ -10,9 +10,6 @@
 namespace jitbag {
 namespace {
 
-/// The kernels of the sort method share templates, of which none uses every constant.
-constexpr std::string_view silence = "#pragma nv_diag_suppress 177\n";
-
 /// All that the kernels of one spec and shape have in common.
 struct Kernels {
   const BackwardSpec& spec;

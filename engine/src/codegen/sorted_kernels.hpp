@@ -2,12 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace jitbag {
 
 /// The kernels of backward's sort method, in the order of specialise(). Only a sparse gradient
 /// numbers rows.
 enum class SortedKernel : std::size_t { uses, small_pass, large_pass, reduce, join, number_rows };
+
+/// The same of a transposition.
+enum class TransposingKernel : std::size_t { uses, small_pass, large_pass, number_rows, transpose };
+
+/// Kernels that sort share templates, of which none uses every constant.
+inline constexpr std::string_view silence = "#pragma nv_diag_suppress 177\n";
 
 /// What their launches must know of their text.
 inline constexpr int uses_block_threads = 256;
@@ -17,6 +24,8 @@ inline constexpr int keys_per_thread_of_large_pass = 16;
 inline constexpr int number_rows_block_threads = 512;
 inline constexpr int keys_per_thread_of_number_rows = 8;
 inline constexpr int slices_per_block_of_join = 8;
+inline constexpr int transpose_block_threads = 256;
+inline constexpr int transpose_warp_lanes = 32;
 
 struct BackwardSpec;
 struct ForwardSpec;

@@ -1,12 +1,11 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "host/bag_work.hpp"
+#include "host/first_bad_input.hpp"
 #include "host/output_gradient.hpp"
 #include "host/row_sinks.hpp"
 #include "host/threads.hpp"
@@ -103,16 +102,6 @@ bool is_wide(const BackwardSpec& spec) {
          spec.weight_gradient_type == DataType::float64 ||
          (dense != nullptr && dense->type == DataType::float64) ||
          (sparse != nullptr && sparse->type == DataType::float64);
-}
-
-std::optional<BadInput> first_bad_input(const ForwardSpec& spec,
-                                        const ForwardArguments& arguments) {
-  const BagWork<float> work(spec, arguments);
-  const BagRange units = work.units();
-  for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
-    if (work.has_bad_input(unit)) return work.bad_input(unit);
-  }
-  return std::nullopt;
 }
 
 }  // namespace

@@ -9,26 +9,9 @@
 #include "runtime/sort_layout.hpp"
 #include "spec/arguments.hpp"
 #include "spec/gradient_table.hpp"
-#include "spec/refuse.hpp"
 #include "tuning/weight_gradient_shape.hpp"
 
 namespace jitbag {
-namespace {
-
-void check_workspace(const BackwardArguments& arguments, std::int64_t needed) {
-  constexpr std::uintptr_t alignment = 256;
-  if (arguments.workspace_bytes < needed) {
-    refuse("workspace_bytes is {}, but {} are needed; ask workspace_bytes() for these arguments.",
-           arguments.workspace_bytes, needed);
-  }
-  if (needed > 0 && (arguments.workspace == nullptr ||
-                     reinterpret_cast<std::uintptr_t>(arguments.workspace) % alignment != 0)) {
-    refuse("workspace is at {}; it must be memory at a multiple of 256 bytes.",
-           arguments.workspace);
-  }
-}
-
-}  // namespace
 
 BackwardKernel::BackwardKernel(std::vector<Kernel> kernels, const BackwardSpec& spec,
                                const BackwardStrategy& strategy, Reports& reports)
@@ -52,7 +35,7 @@ void BackwardKernel::launch(const BackwardArguments& arguments, Stream stream) c
   std::optional<SortLayout> layout;
   if (strategy_.method == BackwardMethod::sort) {
     layout.emplace(spec_, gradient_table_, arguments);
-    check_workspace(arguments, layout->bytes);
+    check_workspace(arguments.workspace, arguments.workspace_bytes, layout->bytes);
   }
   BadInputReport* const report = reports_->before_launch(spec_.forward.bad_ids == BadIds::report);
   std::span<const Kernel> of_table = kernels_;

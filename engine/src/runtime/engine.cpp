@@ -18,6 +18,7 @@
 #include "runtime/forward_request.hpp"
 #include "runtime/kernel_map.hpp"
 #include "spec/quantiser_spec.hpp"
+#include "spec/transpose_spec.hpp"
 
 namespace jitbag {
 namespace {
@@ -110,6 +111,12 @@ struct Engine::State {
                 std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
 
+  std::vector<Kernel> load_all(const std::vector<Specialisation>& specialisations) {
+    std::vector<Kernel> kernels;
+    for (const Specialisation& one : specialisations) kernels.push_back(load(one, 0));
+    return kernels;
+  }
+
   /// Makes the place for reports now and not in a launch, which may be under capture.
   void prepare_reports(bool kernel_reports) {
     if (kernel_reports) static_cast<void>(reports.of_current_context());
@@ -123,11 +130,14 @@ struct Engine::State {
   BackwardKernel make(const BackwardSpec& spec, const BackwardStrategy& strategy,
                       const Target& target) {
     prepare_reports(spec.forward.bad_ids == BadIds::report);
-    std::vector<Kernel> kernels;
-    for (const Specialisation& one : specialise(spec, strategy, target)) {
-      kernels.push_back(load(one, 0));
-    }
-    return {std::move(kernels), spec, strategy, reports};
+    return {load_all(specialise(spec, strategy, target)), spec, strategy, reports};
+  }
+
+  TransposeKernel make(const TransposeSpec& spec, const Target& target) {
+    prepare_reports(spec.bad_ids == BadIds::report);
+    const BackwardStrategy strategy =
+        default_strategy(sorting_of(spec), BackwardMethod::sort, target);
+    return {load_all(specialise(spec, target)), spec, strategy.shape.launch_mode, reports};
   }
 
   TablesKernel make(const TablesSpec& spec, const std::vector<Strategy>& strategies,
@@ -144,6 +154,7 @@ struct Engine::State {
   MadeOnce<std::array<std::string, 3>, BackwardKernel> made_backward;
   MadeOnce<std::vector<std::string>, TablesKernel> made_tables;
   // By spec and target, as text.
+  MadeOnce<std::array<std::string, 2>, TransposeKernel> made_transposes;
   MadeOnce<std::array<std::string, 2>, Quantiser> made_quantisers;
   MadeOnce<std::vector<std::string>, Kernel> made_kernels;
 };
@@ -175,6 +186,13 @@ const BackwardKernel& Engine::backward(const BackwardSpec& raw, const BackwardCh
       choice.strategy ? *choice.strategy : default_strategy(spec, target, smallest_batch(bits));
   return state_->made_backward.get({to_text(spec), to_text(strategy), to_text(target)},
                                    [&] { return state_->make(spec, strategy, target); });
+}
+
+const TransposeKernel& Engine::transpose(const TransposeSpec& raw) {
+  const TransposeSpec spec = validated(raw);
+  const Target target = current_target();
+  return state_->made_transposes.get({to_text(spec), to_text(target)},
+                                     [&] { return state_->make(spec, target); });
 }
 
 const TablesKernel& Engine::tables(const TablesSpec& raw, const TablesChoice& choice) {

@@ -8,9 +8,25 @@
 
 namespace jitbag {
 
-/// What the sort method enqueues, in its order, on a machine that has fill(address, byte, bytes)
-/// and launch(kernel, blocks, threads, arguments...): a GPU, or a CPU in the tests. `table` is
-/// gradient_table(spec).
+/// Enqueues the sort of a layout's ids by row, on a machine that has fill(address, byte, bytes) and
+/// launch(kernel, blocks, threads, arguments...): a GPU, or a CPU in the tests. `KernelOf` numbers
+/// the machine's kernels.
+template <class KernelOf, class Machine>
+void enqueue_sort(Machine& machine, const SortLayout& layout, const SortedArguments& sorted,
+                  void* workspace, BadInputReport* report) {
+  auto* const memory = static_cast<std::byte*>(workspace);
+  machine.fill(memory, 0, layout.zeroed_bytes);
+  if (layout.needs_ones) machine.fill(memory + layout.keys[0], 0xff, layout.bytes_of_ones);
+
+  machine.launch(KernelOf::uses, sorted.uses_blocks(), uses_block_threads, sorted.bags(),
+                 sorted.uses(), report);
+  for (int pass = 0; pass < layout.passes; ++pass) {
+    machine.launch(layout.has_large_tiles ? KernelOf::large_pass : KernelOf::small_pass,
+                   layout.tiles, pass_block_threads, sorted.pass(pass));
+  }
+}
+
+/// What the sort method enqueues, in its order. `table` is gradient_table(spec).
 template <class Machine>
 void enqueue_sorted(Machine& machine, const BackwardSpec& spec, const ForwardSpec& table,
                     const Strategy& shape, const SortLayout& layout,
@@ -21,16 +37,7 @@ void enqueue_sorted(Machine& machine, const BackwardSpec& spec, const ForwardSpe
     return;
   }
   const SortedArguments sorted(spec, layout, arguments);
-  auto* const memory = static_cast<std::byte*>(arguments.workspace);
-  machine.fill(memory, 0, layout.zeroed_bytes);
-  if (layout.needs_ones) machine.fill(memory + layout.keys[0], 0xff, layout.bytes_of_ones);
-
-  machine.launch(SortedKernel::uses, sorted.uses_blocks(), uses_block_threads, sorted.bags(),
-                 sorted.uses(), report);
-  for (int pass = 0; pass < layout.passes; ++pass) {
-    machine.launch(layout.has_large_tiles ? SortedKernel::large_pass : SortedKernel::small_pass,
-                   layout.tiles, pass_block_threads, sorted.pass(pass));
-  }
+  enqueue_sort<SortedKernel>(machine, layout, sorted, arguments.workspace, report);
   if (is_sparse) {
     machine.launch(SortedKernel::number_rows, sorted.number_rows_blocks(),
                    number_rows_block_threads, sorted.number_rows());

@@ -8,6 +8,7 @@
 
 #include "spec/gradient_table.hpp"
 #include "spec/refuse.hpp"
+#include "spec/transpose_spec.hpp"
 
 namespace jitbag {
 namespace {
@@ -160,6 +161,13 @@ struct CheckTableGradient {
   }
 };
 
+void check_index(std::string_view name, std::int64_t count, IntegerType type) {
+  if (type == IntegerType::int32 && count > std::numeric_limits<std::int32_t>::max()) {
+    refuse("There are {} {}, but index_type is int32, which counts to 2^31 - 1; use int64.", count,
+           name);
+  }
+}
+
 }  // namespace
 
 std::int64_t num_ids(const ForwardSpec& spec, const ForwardArguments& arguments) {
@@ -196,6 +204,37 @@ void check_arguments(const BackwardSpec& spec, const BackwardArguments& argument
   check_table(forward, arguments.forward, count);
   check_address("weight_gradient", arguments.weight_gradient, count.ids,
                 size_of(*spec.weight_gradient_type));
+}
+
+void check_arguments(const TransposeSpec& spec, const TransposeArguments& arguments) {
+  const ForwardSpec bags = bags_of(spec);
+  const Elements count = checked_elements(bags, arguments.forward);
+  check_bags(bags, arguments.forward, count);
+  check_index("ids", count.ids, spec.index_type);
+  check_index("bags", arguments.forward.batch, spec.index_type);
+  check_size("capacity", arguments.capacity);
+  check_address("rows", arguments.rows, arguments.capacity, size_of(spec.id_type));
+  check_address("count", arguments.count, 1, alignof(TransposeCount));
+  const std::int64_t index_bytes = size_of(spec.index_type);
+  check_address("begins", arguments.begins, 0, index_bytes);
+  check_address("bags_by_row", arguments.bags_by_row, 0, index_bytes);
+  check_address("positions_by_row", arguments.positions_by_row, 0, index_bytes);
+  check_address("inverse", arguments.inverse, 0, index_bytes);
+  if (spec.weight_type) {
+    check_address("weights_by_row", arguments.weights_by_row, 0, size_of(*spec.weight_type));
+  }
+}
+
+void check_workspace(const void* workspace, std::int64_t bytes, std::int64_t needed) {
+  constexpr std::uintptr_t alignment = 256;
+  if (bytes < needed) {
+    refuse("workspace_bytes is {}, but {} are needed; ask workspace_bytes() for these arguments.",
+           bytes, needed);
+  }
+  if (needed > 0 &&
+      (workspace == nullptr || reinterpret_cast<std::uintptr_t>(workspace) % alignment != 0)) {
+    refuse("workspace is at {}; it must be memory at a multiple of 256 bytes.", workspace);
+  }
 }
 
 void check_arguments(const ForwardSpec& spec, const QuantiseArguments& arguments) {

@@ -10,6 +10,7 @@
 #include "jitbag/kernel.hpp"
 #include "jitbag/quantise.hpp"
 #include "jitbag/tables.hpp"
+#include "jitbag/transpose.hpp"
 
 namespace jitbag {
 
@@ -24,8 +25,14 @@ void check_inputs(const ForwardSpec& spec, const ForwardArguments& arguments);
 /// The same for backward.
 void check_arguments(const BackwardSpec& spec, const BackwardArguments& arguments);
 
+/// The same for a transposition.
+void check_arguments(const TransposeSpec& spec, const TransposeArguments& arguments);
+
 /// The same for a quantiser.
 void check_arguments(const ForwardSpec& spec, const QuantiseArguments& arguments);
+
+/// The same for a workspace of which so many bytes are needed.
+void check_workspace(const void* workspace, std::int64_t bytes, std::int64_t needed);
 
 /// The same for what a validated set has joined; checks nothing where it joins nothing.
 void check_joined(const TablesSpec& spec, const JoinedArguments& joined);

@@ -10,6 +10,7 @@
 
 #include "jitbag/error.hpp"
 #include "spec/alignment.hpp"
+#include "spec/bags_text.hpp"
 #include "spec/refuse.hpp"
 
 namespace jitbag {
@@ -211,13 +212,6 @@ void check_end(const FusedEnd& end) {
   }
 }
 
-std::string bags_text(const BagLayout& bags) {
-  if (const auto* fixed = std::get_if<FixedBags>(&bags)) return fmt::format("{}", fixed->size);
-  const auto& csr = std::get<CsrBags>(bags);
-  return fmt::format("csr offsets={}{}", name(csr.offset_type),
-                     csr.end == OffsetsEnd::implied ? " end=implied" : "");
-}
-
 std::string poolings_text(const ForwardSpec& spec) {
   std::string text;
   for (const Pooling pooling : spec.pooling) {
@@ -242,6 +236,13 @@ std::string scale_text(const ForwardSpec& spec) {
 }
 
 }  // namespace
+
+std::string bags_text(const BagLayout& bags) {
+  if (const auto* fixed = std::get_if<FixedBags>(&bags)) return fmt::format("{}", fixed->size);
+  const auto& csr = std::get<CsrBags>(bags);
+  return fmt::format("csr offsets={}{}", name(csr.offset_type),
+                     csr.end == OffsetsEnd::implied ? " end=implied" : "");
+}
 
 std::int64_t row_bytes(const ForwardSpec& spec) {
   return (spec.dim * bits_of(spec.table_type) + 7) / 8;
