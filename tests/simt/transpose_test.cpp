@@ -125,11 +125,12 @@ TEST_CASE("the last kernel of a transposition takes slices of any length") {
       const Sorted sorted({first, first + batch * 5}, static_cast<std::size_t>(slice));
       SortLayout layout(sorting_of(spec), sorting_of(spec).forward, sorting_of(arguments));
       layout.slice = slice;
-      const SortedUses uses = {.keys = sorted.keys.data(),
-                               .positions = sorted.positions.data(),
-                               .rows_before = sorted.rows_before.data(),
-                               .count = static_cast<unsigned>(batch * 5),
-                               .slice = static_cast<unsigned>(slice)};
+      SortedUses uses{};
+      uses.keys = sorted.keys.data();
+      uses.positions = sorted.positions.data();
+      uses.rows_before = sorted.rows_before.data();
+      uses.count = static_cast<unsigned>(batch * 5);
+      uses.slice = static_cast<unsigned>(slice);
       const TransposedUses to = transposed_uses(layout, arguments);
       MachineOnCpu cpu{kernels, runner, {}};
       cpu.launch(TransposingKernel::transpose, divided_up(batch * 5 + 1, to.uses_per_warp * 8),
