@@ -75,6 +75,16 @@ class Machine {
     finish();
   }
 
+  void transpose(const jitbag::TransposeSpec& spec, jitbag::TransposeArguments arguments) {
+    if (!is_gpu()) return jitbag::host::transpose(spec, arguments);
+    const jitbag::TransposeKernel& kernel = engine_->transpose(spec);
+    arguments.workspace_bytes = kernel.workspace_bytes(arguments);
+    arguments.workspace =
+        device_memory_.emplace_back(static_cast<std::size_t>(arguments.workspace_bytes)).data();
+    kernel.launch(arguments, stream_->get());
+    finish();
+  }
+
   void quantise(const jitbag::ForwardSpec& spec, const jitbag::QuantiseArguments& arguments) {
     if (!is_gpu()) return jitbag::host::quantise(spec, arguments);
     engine_->quantiser(spec).launch(arguments, stream_->get());

@@ -294,6 +294,43 @@ void not_a_number(Machine& machine) {
   show("row 0 is NaN and padding", Pooling::sum, 0);
 }
 
+/// The first elements of an output whose type is the spec's.
+template <class T>
+void print_first(Machine& machine, const char* what, const void* values, std::int64_t count) {
+  const auto width = static_cast<std::size_t>(count);
+  print(what, machine.get(static_cast<const T*>(values), width), width);
+}
+
+void transposed_ids(Machine& machine) {
+  using Indices = std::vector<std::int32_t>;
+  constexpr std::int64_t num_ids = 6, capacity = 4;
+  const TransposeArguments arguments = {
+      .forward = {.num_rows = num_rows,
+                  .ids = machine.put(Ids{4, 1, 0, 4, 1, 4}),
+                  .batch = 3,
+                  .weights = machine.put(Floats{0.5F, 1, 9, 2, 3, 4})},
+      .capacity = capacity,
+      .rows = machine.put(Ids(capacity)),
+      .count = machine.put(std::vector<TransposeCount>(1)),
+      .begins = machine.put(Indices(capacity + 1)),
+      .bags_by_row = machine.put(Indices(num_ids)),
+      .positions_by_row = machine.put(Indices(num_ids)),
+      .weights_by_row = machine.put(Floats(num_ids)),
+      .inverse = machine.put(Indices(num_ids))};
+  machine.transpose(
+      {.bags = FixedBags{.size = 2}, .padding_id = 0, .weight_type = DataType::float32}, arguments);
+
+  const TransposeCount count = machine.get(arguments.count, 1).front();
+  std::printf("rows %lld, missing %lld, ids that count %lld\n", static_cast<long long>(count.rows),
+              static_cast<long long>(count.missing), static_cast<long long>(count.ids));
+  print_first<std::int64_t>(machine, "rows named", arguments.rows, count.rows);
+  print_first<std::int32_t>(machine, "begins", arguments.begins, count.rows + 1);
+  print_first<std::int32_t>(machine, "bags by row", arguments.bags_by_row, count.ids);
+  print_first<std::int32_t>(machine, "positions by row", arguments.positions_by_row, count.ids);
+  print_first<float>(machine, "weights by row", arguments.weights_by_row, count.ids);
+  print_first<std::int32_t>(machine, "inverse", arguments.inverse, num_ids);
+}
+
 void fused_ends(Machine& machine) {
   const auto show = [&](const char* what, const FusedEnd& end) {
     print(what, pooled(machine,
@@ -329,6 +366,7 @@ int main() {
     strides(machine);
     many_tables(machine);
     not_a_number(machine);
+    transposed_ids(machine);
     // CUDA expressions: the CPU has no compiler for them.
     if (machine.is_gpu()) fused_ends(machine);
     return 0;

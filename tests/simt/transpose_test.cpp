@@ -133,7 +133,8 @@ TEST_CASE("the last kernel of a transposition takes slices of any length") {
       uses.slice = static_cast<unsigned>(slice);
       const TransposedUses to = transposed_uses(layout, arguments);
       MachineOnCpu cpu{kernels, runner, {}};
-      cpu.launch(TransposingKernel::transpose, divided_up(batch * 5 + 1, to.uses_per_warp * 8),
+      cpu.launch(TransposingKernel::transpose,
+                 divided_up(batch * 5 + 1, std::int64_t{to.uses_per_warp} * 8),
                  transpose_block_threads, uses, to);
       CHECK(cpu.problem == "");
       // Rows and their count are another kernel's.

@@ -124,7 +124,7 @@ std::vector<PlacedArray*> TransposeOutputs::arrays() {
   return {&rows, &begins, &bags_by_row, &positions_by_row, &weights_by_row, &inverse};
 }
 
-TransposeCase::TransposeCase(const TransposeSpec& given, ForwardCaseOptions options,
+TransposeCase::TransposeCase(const TransposeSpec& given, const ForwardCaseOptions& options,
                              std::int64_t spare)
     : spec(validated(given)), inputs(inputs_of(spec, options)) {
   const ForwardArguments forward = inputs.host_arguments();

@@ -25,7 +25,7 @@ struct TransposeOutputs {
 /// What a transposition reads, and room for what it writes.
 struct TransposeCase {
   /// `spare` rows more than are named, or fewer, are there room for. The options' spec is not used.
-  TransposeCase(const TransposeSpec& spec, ForwardCaseOptions options, std::int64_t spare);
+  TransposeCase(const TransposeSpec& spec, const ForwardCaseOptions& options, std::int64_t spare);
 
   TransposeSpec spec;
   ForwardCase inputs;

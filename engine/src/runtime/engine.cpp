@@ -113,6 +113,7 @@ struct Engine::State {
 
   std::vector<Kernel> load_all(const std::vector<Specialisation>& specialisations) {
     std::vector<Kernel> kernels;
+    kernels.reserve(specialisations.size());
     for (const Specialisation& one : specialisations) kernels.push_back(load(one, 0));
     return kernels;
   }
