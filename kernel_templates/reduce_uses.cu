@@ -27,8 +27,11 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   __shared__ Chunk chunks[groups_per_block];
   const int group = (int)threadIdx.x / lanes_per_row;
   Lane lane = {};
-  lane.tile = (int)(blockIdx.x % tiles);
+  // One tile of columns after the other, so that the L2 cache has to hold but that of the
+  // gradients.
+  const uint32 blocks_of_tile = gridDim.x / tiles;
+  lane.tile = (int)(blockIdx.x / blocks_of_tile);
   lane.row_lane = (int)threadIdx.x % lanes_per_row;
   reduce_slice(in, uses, (const Output*)to.output_gradient, gradients, lane,
-               (int64)(blockIdx.x / tiles) * groups_per_block + group, chunks[group]);
+               (int64)(blockIdx.x % blocks_of_tile) * groups_per_block + group, chunks[group]);
 }

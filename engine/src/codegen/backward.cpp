@@ -5,6 +5,7 @@
 #include "codegen/own_template.hpp"
 #include "codegen/sorted_kernels.hpp"
 #include "codegen/weight_gradient.hpp"
+#include "runtime/forward_grid.hpp"
 #include "spec/gradient_table.hpp"
 
 namespace jitbag {
@@ -120,20 +121,17 @@ std::vector<Specialisation> of_table(BackwardSpec spec, const BackwardStrategy& 
 }  // namespace
 
 int chunk_uses(const Strategy& shape) {
-  constexpr int warp_lanes = 32;
-  constexpr int uses_of_block = 1024;
-  const int groups = shape.block_threads / shape.lanes_per_row;
-  const int steps = std::min(warp_lanes, uses_of_block / groups) / shape.rows_in_flight;
-  return std::max(1, steps) * shape.rows_in_flight;
+  return static_cast<int>(divided_up(shape.lanes_per_row, shape.rows_in_flight)) *
+         shape.rows_in_flight;
 }
 
 std::int64_t reduce_shared_bytes(const BackwardSpec& spec, const Strategy& shape) {
   const std::int64_t value = gradient_table(spec).table_type == DataType::float64 ? 8 : 4;
   const auto poolings = static_cast<std::int64_t>(spec.forward.pooling.size());
-  // A row, a unit, two flags and the shares of a use; the row and a flag of the one after them.
-  const std::int64_t of_use = 4 + 4 + 2 + poolings * value;
-  const std::int64_t of_chunk = chunk_uses(shape) * of_use + 4 + 1 + 2 * value;
-  return shape.block_threads / shape.lanes_per_row * of_chunk;
+  // A use is four words and its shares, in pieces of 16 bytes.
+  const std::int64_t of_use = divided_up(16 + poolings * value, 16) * 16;
+  const std::int64_t groups = shape.block_threads / shape.lanes_per_row;
+  return groups * chunk_uses(shape) * of_use;
 }
 
 int lanes_per_bag(const ForwardSpec& spec) {

@@ -31,8 +31,8 @@ struct BackwardSpec;
 struct ForwardSpec;
 struct Strategy;
 
-/// Uses that a group of the reduction looks up together: as many as a warp has lanes, fewer where
-/// many groups of a block would not find room in shared memory.
+/// Uses that a group of the reduction looks up together: one for each of its lanes, or as many as
+/// it has in flight.
 [[nodiscard]] int chunk_uses(const Strategy& shape);
 
 /// Shared memory of the reduction.
