@@ -42,40 +42,48 @@ inline LongRow long_row_of(const SortedUses& uses, int64 number) {
   return {slice.last_row, end_of_row(uses, number, slice.last_row)};
 }
 
-constexpr int parts = 16;
-
-// One part of the row's pieces: the one at its end of the first slice, and those of the slices
-// after it.
-inline RowGradient sum_part(const SortedUses& uses, const Lane& lane, int64 first, int64 end,
-                            int part) {
-  RowGradient sum = {};
-#pragma unroll 4
-  for (int64 slice = first + part; slice < end; slice += parts) {
-#pragma unroll
-    for (int v = 0; v < vectors_per_lane; ++v) {
-      if (!lane.has_vector(v)) continue;
-      const Value* const piece = piece_address(uses, lane, slice, slice == first, v);
-#pragma unroll
-      for (int e = 0; e < elements; ++e) sum.value[v][e] += piece[e];
-    }
-  }
-  return sum;
-}
+// Row by row the same for any block: what is added to what follows from the parts alone.
+constexpr int parts = 32;
+constexpr int rounds = (parts + groups_per_block - 1) / groups_per_block;
 
 // A vector of each part's sum for each lane.
 struct Parts {
   Value sum[parts][lanes_per_row][elements];
 };
 
+inline void add_piece(const SortedUses& uses, const Lane& lane, int64 slice, bool is_last,
+                      bool is_wanted, RowGradient& sum) {
+  constexpr int bytes = elements * (int)sizeof(Value);
+#pragma unroll
+  for (int v = 0; v < vectors_per_lane; ++v) {
+    const auto piece = load_aligned_if<bytes, piece_alignment>(
+        is_wanted && lane.has_vector(v), piece_address(uses, lane, slice, is_last, v));
+#pragma unroll
+    for (int e = 0; e < elements; ++e) sum.value[v][e] += element<Value>(piece.word, e);
+  }
+}
+
+// The group's parts of the row's pieces: of the one at its end of the first slice, and of those of
+// the slices after it. Many are on their way together: a row of most ids is one block's.
+inline void sum_parts(const SortedUses& uses, const Lane& lane, int64 first, int64 end, int group,
+                      RowGradient* of_round) {
+#pragma unroll 4
+  for (int64 begin = first; begin < end; begin += parts) {
+#pragma unroll
+    for (int round = 0; round < rounds; ++round) {
+      const int part = round * groups_per_block + group;
+      const int64 slice = begin + part;
+      const bool is_wanted = part < parts && slice < end;
+      add_piece(uses, lane, is_wanted ? slice : first, slice == first, is_wanted, of_round[round]);
+    }
+  }
+}
+
 // The sum of all parts, for the block's first group.
 inline RowGradient sum_pieces(const SortedUses& uses, const Lane& lane, int64 first, int64 end,
                               int group, Parts& of_block) {
-  constexpr int rounds = (parts + groups_per_block - 1) / groups_per_block;
-  RowGradient of_group[rounds];
-#pragma unroll
-  for (int round = 0; round < rounds; ++round) {
-    of_group[round] = sum_part(uses, lane, first, end, round * groups_per_block + group);
-  }
+  RowGradient of_round[rounds] = {};
+  sum_parts(uses, lane, first, end, group, of_round);
   RowGradient sum = {};
 #pragma unroll
   for (int v = 0; v < vectors_per_lane; ++v) {
@@ -85,12 +93,13 @@ inline RowGradient sum_pieces(const SortedUses& uses, const Lane& lane, int64 fi
       if (part >= parts) continue;
 #pragma unroll
       for (int e = 0; e < elements; ++e) {
-        of_block.sum[part][lane.row_lane][e] = of_group[round].value[v][e];
+        of_block.sum[part][lane.row_lane][e] = of_round[round].value[v][e];
       }
     }
     block_barrier();
-#pragma unroll 1
-    for (int part = 0; group == 0 && part < parts; ++part) {
+    const int64 used = end - first < parts ? end - first : parts;
+#pragma unroll 4
+    for (int part = 0; group == 0 && part < used; ++part) {
 #pragma unroll
       for (int e = 0; e < elements; ++e) sum.value[v][e] += of_block.sum[part][lane.row_lane][e];
     }

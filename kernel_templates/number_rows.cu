@@ -33,10 +33,15 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   const uint32 first = number * tile_keys + (uint32)(thread * keys_per_thread);
 
   uint32 key[keys_per_thread + 1];
+  key[0] = first > 0 && first <= arguments.keys_count ? arguments.keys[first - 1] : no_row;
 #pragma unroll
-  for (int i = 0; i <= keys_per_thread; ++i) {
-    const int64 at = (int64)first + i - 1;
-    key[i] = at >= 0 && at < arguments.keys_count ? arguments.keys[at] : no_row;
+  for (int i = 0; i < keys_per_thread; i += 4) {
+    // Behind the last key is other memory of the workspace.
+    const auto four = load_if<16>(first + i < arguments.keys_count, arguments.keys + first + i);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      key[1 + i + k] = first + i + k < arguments.keys_count ? four.word[k] : no_row;
+    }
   }
   uint32 begin_here = 0;
 #pragma unroll

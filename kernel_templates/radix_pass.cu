@@ -83,7 +83,8 @@ inline uint64 count_in_tiles_before(const uint64* of_pair, int tile) {
   return before;
 }
 
-extern "C" __global__ void __launch_bounds__(block_threads)
+// Two blocks to a multiprocessor: while one waits for the tiles before it the other works.
+extern "C" __global__ void __launch_bounds__(block_threads, 2)
     radix_pass(RadixPassArguments arguments) {
   if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();
   __shared__ Tile tile;
@@ -99,17 +100,14 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   const uint32 keys_here =
       arguments.count - first_key < tile_keys ? arguments.count - first_key : tile_keys;
 
+  const uint32 first_of_lane = (uint32)(warp * keys_per_thread * warp_lanes + lane);
   uint32 key[keys_per_thread];
-  uint32 position[keys_per_thread];
   uint32 place[keys_per_thread];
 #pragma unroll
   for (int i = 0; i < keys_per_thread; ++i) {
-    const uint32 in_tile = (uint32)((warp * keys_per_thread + i) * warp_lanes + lane);
-    const bool is_here = in_tile < keys_here;
-    const uint32 at = first_key + in_tile;
+    const uint32 in_tile = first_of_lane + i * warp_lanes;
     // The last tile is filled up with keys that stay behind all others.
-    key[i] = is_here ? arguments.keys[at] : no_row;
-    position[i] = is_here && arguments.positions != nullptr ? arguments.positions[at] : at;
+    key[i] = in_tile < keys_here ? arguments.keys[first_key + in_tile] : no_row;
   }
 #pragma unroll
   for (int i = 0; i < keys_per_thread; ++i) {
@@ -142,7 +140,8 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   // Of the tile and of the whole in one: of keys there are fewer than 2^31.
   const uint64 starts =
       sum_before_in_block<warps>((uint64)(all_low + all_high) << 32 | (low + high), tile.warp_sums);
-  const uint64 before = count_in_tiles_before(of_pair, number);
+  const bool is_digit = 2 * thread < 1 << arguments.digit_bits;
+  const uint64 before = is_digit ? count_in_tiles_before(of_pair, number) : 0;
   if (number > 0) show(told, (before + pair_of(low, high)) | is_there | is_whole);
   const uint32 first = (uint32)starts;
   const uint32 start = (uint32)(starts >> 32);
@@ -172,7 +171,12 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   }
   block_barrier();
 #pragma unroll
-  for (int i = 0; i < keys_per_thread; ++i) tile.words[place[i]] = position[i];
+  for (int i = 0; i < keys_per_thread; ++i) {
+    const uint32 in_tile = first_of_lane + i * warp_lanes;
+    const uint32 at = first_key + in_tile;
+    const bool is_read = arguments.positions != nullptr && in_tile < keys_here;
+    tile.words[place[i]] = is_read ? arguments.positions[at] : at;
+  }
   block_barrier();
 #pragma unroll
   for (int i = 0; i < keys_per_thread; ++i) {

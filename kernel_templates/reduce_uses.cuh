@@ -25,7 +25,6 @@ struct alignas(16) Use {
   uint32 row;
   uint32 unit;  // whose gradient it takes
   uint32 is;
-  uint32 place;               // of its row in a sparse gradient
   Value share[num_poolings];  // of the unit's gradient, weighted
 };
 
@@ -144,31 +143,10 @@ inline void look_at_uses(const Input& in, const SortedUses& uses, const Slice& s
   }
 }
 
-// Rows that begin at a use of the lanes up to this one, and of the whole group.
-struct RowsHere {
-  uint32 up_to_lane;
-  uint32 all;
-};
-
-inline RowsHere rows_here(bool is_new) {
-  constexpr uint32 lanes = lanes_per_row < 32 ? (1u << lanes_per_row % 32) - 1 : 0xffffffffu;
-  const int lane = (int)threadIdx.x % warp_lanes;
-  const int first = lane / lanes_per_row * lanes_per_row;
-  const uint32 begun = ballot(is_new) >> first & lanes;
-  return {(uint32)count_bits(begun & ((2u << (lane - first)) - 1)), (uint32)count_bits(begun)};
-}
-
-// `place` is that of the last row before.
-inline void fill(const Lane& lane, const Ahead& ahead, uint32& place, Chunk& chunk) {
+inline void fill(const Lane& lane, const Ahead& ahead, Chunk& chunk) {
 #pragma unroll
   for (int i = 0; i < uses_per_lane; ++i) {
-    Use use = ahead.use[i];
-    if constexpr (row_gradient == sparse_gradient) {
-      const RowsHere here = rows_here(use.is & is_new_row);
-      use.place = place + here.up_to_lane;
-      place += here.all;
-    }
-    if (use_in_chunk(lane, i) < chunk_uses) chunk.use[use_in_chunk(lane, i)] = use;
+    if (use_in_chunk(lane, i) < chunk_uses) chunk.use[use_in_chunk(lane, i)] = ahead.use[i];
   }
 }
 
@@ -247,39 +225,45 @@ inline void store_piece(const SortedUses& uses, const Lane& lane, int64 slice, b
   }
 }
 
-// Sums the uses of a chunk from `first` on; the rows that end among them are given away.
+// What a group carries from use to use.
+struct Carried {
+  uint32 place;  // of the last row in a sparse gradient
+  RowGradient sum;
+};
+
+// Sums some uses of a chunk; the rows that end among them are given away.
 inline void sum_uses(const Input& in, const SortedUses& uses, const Output* gradient,
                      const RowGradients& to, const Lane& lane, int64 number, const Use* use,
-                     RowGradient& sum) {
+                     Carried& carried) {
   OfUse of[at_once];
 #pragma unroll
   for (int u = 0; u < at_once; ++u) of[u] = load_of_use(in, gradient, to, lane, use[u]);
 #pragma unroll
   for (int u = 0; u < at_once; ++u) {
-    add_use(of[u], use[u], sum);
+    if (use[u].is & is_new_row) ++carried.place;
+    add_use(of[u], use[u], carried.sum);
     if ((use[u].is & ends_row) && (use[u].is & is_piece)) {
-      store_piece(uses, lane, number, use[u].is & is_last_piece, sum);
+      store_piece(uses, lane, number, use[u].is & is_last_piece, carried.sum);
     }
-    RowGradient of_row = sum;
-    give_row(to, lane, gives_row(use[u]), use[u].row, use[u].place, of_row, of[u].before);
+    RowGradient of_row = carried.sum;
+    give_row(to, lane, gives_row(use[u]), use[u].row, carried.place, of_row, of[u].before);
   }
 }
 
 inline void reduce_slice(const Input& in, const SortedUses& uses, const Output* gradient,
                          const RowGradients& to, const Lane& lane, int64 number, Chunk& chunk) {
   const Slice slice = slice_of(uses, number);
-  uint32 place = 0;
+  Carried carried = {};
   if (row_gradient == sparse_gradient && slice.begin < slice.end) {
-    place = uses.rows_before[number] - 1;
+    carried.place = uses.rows_before[number] - 1;
   }
-  RowGradient sum = {};
   Ahead ahead;
   look_at_sorted(uses, slice, lane, slice.begin, ahead);
   look_at_uses(in, uses, slice, lane, slice.begin, ahead);
   look_at_sorted(uses, slice, lane, slice.begin + chunk_uses, ahead);
 #pragma unroll 1
   for (uint32 at = slice.begin; true; at += chunk_uses) {
-    fill(lane, ahead, place, chunk);
+    fill(lane, ahead, chunk);
     warp_barrier();
     if (ballot(at < slice.end || (chunk.use[0].is & is_mine)) == 0) break;
     look_at_uses(in, uses, slice, lane, at + chunk_uses, ahead);
@@ -288,7 +272,7 @@ inline void reduce_slice(const Input& in, const SortedUses& uses, const Output* 
     for (int first = 0; first < chunk_uses; first += at_once) {
       const Use* const use = chunk.use + first;
       if (ballot(at + first < slice.end || (use->is & is_mine)) == 0) break;
-      sum_uses(in, uses, gradient, to, lane, number, use, sum);
+      sum_uses(in, uses, gradient, to, lane, number, use, carried);
     }
     warp_barrier();
   }

@@ -79,9 +79,13 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
   Strategy uses_shape = kernels.shape;
   uses_shape.block_threads = uses_block_threads;
   const Kernels uses{spec, uses_shape, kernels.target};
-  const std::string rows = std::string(silence) + kernels.constants() +
-                           std::string(row_enumerations) +
-                           std::visit(RowConstants{}, spec.table_gradient);
+  Strategy join_shape = kernels.shape;
+  join_shape.block_threads = join_block_threads;
+  const Kernels join{spec, join_shape, kernels.target};
+  const auto rows = [&spec](const Kernels& of) {
+    return std::string(silence) + of.constants() + std::string(row_enumerations) +
+           std::visit(RowConstants{}, spec.table_gradient);
+  };
   std::vector<Specialisation> all = {
       uses.of_spec("embedding_bag_uses.cu", "embedding_bag_uses",
                    std::string(silence) + uses.constants() +
@@ -89,9 +93,9 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
       radix_pass(kernels, keys_per_thread_of_small_pass),
       radix_pass(kernels, keys_per_thread_of_large_pass),
       kernels.of_spec("reduce_uses.cu", "reduce_uses",
-                      rows + constant("int", "chunk_uses", chunk_uses(kernels.shape))),
-      kernels.of_spec("join_pieces.cu", "join_pieces",
-                      rows + constant("int", "slices_per_block", slices_per_block_of_join))};
+                      rows(kernels) + constant("int", "chunk_uses", chunk_uses(kernels.shape))),
+      join.of_spec("join_pieces.cu", "join_pieces",
+                   rows(join) + constant("int", "slices_per_block", slices_per_block_of_join))};
   if (std::holds_alternative<SparseGradient>(spec.table_gradient)) {
     all.push_back(kernels.of_none(
         "number_rows.cu", "number_rows",
@@ -121,15 +125,16 @@ std::vector<Specialisation> of_table(BackwardSpec spec, const BackwardStrategy& 
 }  // namespace
 
 int chunk_uses(const Strategy& shape) {
-  return static_cast<int>(divided_up(shape.lanes_per_row, shape.rows_in_flight)) *
-         shape.rows_in_flight;
+  constexpr int warp_lanes = 32;
+  const int uses = std::min(warp_lanes, 4 * shape.lanes_per_row);
+  return static_cast<int>(divided_up(uses, shape.rows_in_flight)) * shape.rows_in_flight;
 }
 
 std::int64_t reduce_shared_bytes(const BackwardSpec& spec, const Strategy& shape) {
   const std::int64_t value = gradient_table(spec).table_type == DataType::float64 ? 8 : 4;
   const auto poolings = static_cast<std::int64_t>(spec.forward.pooling.size());
-  // A use is four words and its shares, in pieces of 16 bytes.
-  const std::int64_t of_use = divided_up(16 + poolings * value, 16) * 16;
+  // A use is three words and its shares, in pieces of 16 bytes.
+  const std::int64_t of_use = divided_up(divided_up(12, value) * value + poolings * value, 16) * 16;
   const std::int64_t groups = shape.block_threads / shape.lanes_per_row;
   return groups * chunk_uses(shape) * of_use;
 }

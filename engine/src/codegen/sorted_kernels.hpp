@@ -23,6 +23,7 @@ inline constexpr int keys_per_thread_of_small_pass = 4;
 inline constexpr int keys_per_thread_of_large_pass = 16;
 inline constexpr int number_rows_block_threads = 512;
 inline constexpr int keys_per_thread_of_number_rows = 8;
+inline constexpr int join_block_threads = 512;
 inline constexpr int slices_per_block_of_join = 8;
 inline constexpr int transpose_block_threads = 256;
 inline constexpr int transpose_warp_lanes = 32;
@@ -31,8 +32,8 @@ struct BackwardSpec;
 struct ForwardSpec;
 struct Strategy;
 
-/// Uses that a group of the reduction looks up together: one for each of its lanes, or as many as
-/// it has in flight.
+/// Uses that a group of the reduction looks up together: up to four for each of its lanes, as many
+/// as a warp has, and a multiple of those in flight.
 [[nodiscard]] int chunk_uses(const Strategy& shape);
 
 /// Shared memory of the reduction.

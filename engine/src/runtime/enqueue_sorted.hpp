@@ -47,7 +47,7 @@ void enqueue_sorted(Machine& machine, const BackwardSpec& spec, const ForwardSpe
   machine.launch(SortedKernel::reduce, divided_up(layout.slices, rows_per_block(shape)) * tiles,
                  shape.block_threads, sorted.bags(), sorted.sorted_uses(), sorted.row_gradients());
   machine.launch(SortedKernel::join, divided_up(layout.slices, slices_per_block_of_join) * tiles,
-                 shape.block_threads, sorted.sorted_uses(), sorted.row_gradients());
+                 join_block_threads, sorted.sorted_uses(), sorted.row_gradients());
 }
 
 }  // namespace jitbag

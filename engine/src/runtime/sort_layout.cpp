@@ -16,7 +16,7 @@ namespace {
 /// groups.
 std::int64_t slice_for(std::int64_t ids) {
   if (ids <= std::int64_t{1} << 17) return 8;
-  return ids <= std::int64_t{1} << 21 ? 32 : 128;
+  return ids <= std::int64_t{1} << 21 ? 32 : 256;
 }
 
 void check_limits(std::int64_t ids, std::int64_t bags, std::int64_t rows) {
