@@ -81,6 +81,7 @@ nlohmann::json times(Engine& engine, const bench::FixedShape& shape) {
   };
   const auto* const scatter = backward(DenseGradient{}, BackwardMethod::scatter);
   const auto* const clearing = backward(ClearedGradient{}, BackwardMethod::scatter);
+  const auto* const merged = backward(DenseGradient{}, BackwardMethod::merge);
   const auto* const sorted = backward(DenseGradient{}, BackwardMethod::sort);
   const auto* const sparse = backward(SparseGradient{}, BackwardMethod::sort);
   const auto* const applied =
@@ -115,6 +116,7 @@ nlohmann::json times(Engine& engine, const bench::FixedShape& shape) {
       bench::race({{"zero", zero},
                    {"forward", pool},
                    {"backward", with(scatter)},
+                   {"backward_merged", with(merged)},
                    {"clear_rows", with(clearing)},
                    {"backward_sorted", with(sorted)},
                    {"backward_sparse", with(sparse)},
@@ -126,6 +128,7 @@ nlohmann::json times(Engine& engine, const bench::FixedShape& shape) {
                   shape.effort);
   result["shape"] = bench::to_json(shape);
   result["strategies"] = {{"scatter", to_text(scatter->strategy())},
+                          {"merge", to_text(merged->strategy())},
                           {"sort", to_text(sorted->strategy())},
                           {"applied", to_text(applied->strategy())}};
   return result;
@@ -142,6 +145,9 @@ int main() {
       for (const std::int64_t bag_size : {1, 2, 4, 8}) {
         report.push_back(times(engine, {8192, bag_size, dim, 1'000'000, 0.25, {30, 3, 21}}));
       }
+    }
+    for (const std::int64_t dim : {32, 64, 128}) {
+      report.push_back(times(engine, {8192, 8, dim, 1'000'000, 0, {30, 3, 21}, 1.15}));
     }
     report.push_back(times(engine, {65536, 16, 128, 1'000'000, 0, {4, 3, 21}}));
     report.push_back(times(engine, {65536, 64, 128, 10'000'000, 0, {2, 2, 11}, 1.15}));

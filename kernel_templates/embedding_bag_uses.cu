@@ -35,7 +35,7 @@ inline Positions positions_of(const Input& in, int64 row) {
 inline void count_digits(uint32* digits, const UsesArguments& uses, uint32 key) {
   for (int pass = 0; pass < uses.passes; ++pass) {
     const uint32 digit = key >> pass * uses.digit_bits & ((1u << uses.digit_bits) - 1);
-    add_in_block(digits + pass * most_digits + digit, 1);
+    add_in_block(digits + pass * most_digits + digit, 1u);
   }
 }
 

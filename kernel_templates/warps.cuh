@@ -14,15 +14,25 @@ inline void warp_barrier() {
 inline int count_bits(uint32 word) {
   return __popc(word);
 }
+// All 32 lanes must call it.
+inline uint32 word_of_first_lane(uint32 word) {
+  return __shfl_sync(0xffffffffu, word, 0);
+}
 
-inline void add_in_block(uint32* counter, uint32 value) {
-  atomicAdd(counter, value);
+template <class T>
+inline void add_in_block(T* sum, T value) {
+  atomicAdd(sum, value);
 }
 inline void add_to_counter(uint32* counter, uint32 value) {
   atomicAdd(counter, value);
 }
-inline uint32 take_number(uint32* counter) {
-  return atomicAdd(counter, 1u);
+inline uint32 take_numbers_alone(uint32* counter, uint32 wanted) {
+  return atomicAdd(counter, wanted);
+}
+// Puts a word where 0 is. Gives what there was before.
+inline uint32 take_if_zero(uint32* word, uint32 value) {
+  const uint32 before = *(volatile uint32*)word;
+  return before != 0 ? before : atomicCAS(word, 0u, value);
 }
 // Gives what it was before.
 inline int raise(int* number, int to) {
@@ -53,15 +63,28 @@ inline void warp_barrier() {
 inline int count_bits(uint32 word) {
   return __builtin_popcount(word);
 }
+inline uint32 word_of_first_lane(uint32 word) {
+  uint32 all = threadIdx.x % 32 == 0 ? word : 0;
+  for (int mask = 1; mask < 32; mask *= 2) all |= shuffle_word_xor(all, mask);
+  return all;
+}
 
-inline void add_in_block(uint32* counter, uint32 value) {
-  *counter += value;
+template <class T>
+inline void add_in_block(T* sum, T value) {
+  *sum += value;
 }
 inline void add_to_counter(uint32* counter, uint32 value) {
   *counter += value;
 }
-inline uint32 take_number(uint32* counter) {
-  return (*counter)++;
+inline uint32 take_numbers_alone(uint32* counter, uint32 wanted) {
+  const uint32 first = *counter;
+  *counter += wanted;
+  return first;
+}
+inline uint32 take_if_zero(uint32* word, uint32 value) {
+  const uint32 before = *word;
+  if (before == 0) *word = value;
+  return before;
 }
 inline int raise(int* number, int to) {
   const int before = *number;
@@ -79,21 +102,36 @@ inline void show(uint64* word, uint64 value) {
 
 constexpr int warp_lanes = 32;
 
+inline uint32 take_number(uint32* counter) {
+  return take_numbers_alone(counter, 1);
+}
+
 // Of the values of a warp's lanes: the sum of those before this one, and of all.
+template <class T>
 struct WarpScan {
-  uint64 before;
-  uint64 all;
+  T before;
+  T all;
 };
 
-inline WarpScan scan_warp(uint64 value) {
-  WarpScan scan = {0, value};
+template <class T>
+inline WarpScan<T> scan_warp(T value) {
+  WarpScan<T> scan = {0, value};
 #pragma unroll
   for (int mask = 1; mask < warp_lanes; mask *= 2) {
-    const uint64 other = (uint64)shuffle_xor((int64)scan.all, mask);
+    const T other = shuffle_xor(scan.all, mask);
     if (threadIdx.x & mask) scan.before += other;
     scan.all += other;
   }
   return scan;
+}
+
+// Takes as many numbers as the lane wants, and gives the first one; all 32 must call it. In which
+// order warps come is open.
+inline uint32 take_numbers(uint32* counter, uint32 wanted) {
+  const WarpScan<uint32> scan = scan_warp(wanted);
+  uint32 first = 0;
+  if (threadIdx.x % warp_lanes == 0) first = take_numbers_alone(counter, scan.all);
+  return word_of_first_lane(first) + scan.before;
 }
 
 // The sum of the values of the block's threads before this one. `warp_sums` are shared by the
@@ -101,10 +139,10 @@ inline WarpScan scan_warp(uint64 value) {
 template <int warps>
 inline uint64 sum_before_in_block(uint64 value, uint64* warp_sums) {
   const int warp = (int)threadIdx.x / warp_lanes;
-  const WarpScan scan = scan_warp(value);
-  if (threadIdx.x % warp_lanes == 0) warp_sums[warp] = scan.all;
+  const WarpScan<int64> scan = scan_warp((int64)value);
+  if (threadIdx.x % warp_lanes == 0) warp_sums[warp] = (uint64)scan.all;
   block_barrier();
-  uint64 before = scan.before;
+  uint64 before = (uint64)scan.before;
 #pragma unroll
   for (int i = 0; i < warps; ++i) before += i < warp ? warp_sums[i] : 0;
   block_barrier();

@@ -36,8 +36,8 @@ std::string BackwardOnCpu::launch(const BackwardArguments& arguments, BadInputRe
   std::string problem;
   if (of_weights_ != nullptr) problem = launch_weight_gradient(arguments, report);
   if (!problem.empty() || of_table_.empty()) return problem;
-  return strategy_.method == BackwardMethod::scatter ? launch_scatter(arguments, report)
-                                                     : launch_sorted(arguments, report);
+  return strategy_.method == BackwardMethod::sort ? launch_sorted(arguments, report)
+                                                  : launch_scatter(arguments, report);
 }
 
 std::string BackwardOnCpu::launch_weight_gradient(const BackwardArguments& arguments,
@@ -67,11 +67,12 @@ std::string BackwardOnCpu::launch_scatter(const BackwardArguments& arguments,
   const CompiledKernel& kernel = *of_table_.front();
   auto* const entry = kernel.entry<Scatter>();
   const std::int64_t rows = output_rows(spec_.forward, arguments.forward);
-  return kernel.run(runner_,
-                    {.blocks = blocks_for(table_, shape, rows),
-                     .block_threads = shape.block_threads,
-                     .threads_meet = shape.bag_lanes > 1},
-                    [&] { entry(bags, gradients, 0, &report); });
+  return kernel.run(
+      runner_,
+      {.blocks = blocks_for(table_, shape, rows),
+       .block_threads = shape.block_threads,
+       .threads_meet = shape.bag_lanes > 1 || strategy_.method == BackwardMethod::merge},
+      [&] { entry(bags, gradients, 0, &report); });
 }
 
 std::string BackwardOnCpu::launch_sorted(BackwardArguments arguments, BadInputReport& report) {

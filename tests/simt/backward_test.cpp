@@ -91,6 +91,32 @@ TEST_CASE("sorting on the CPU sums rows of one id and rows of thousands") {
   }
 }
 
+TEST_CASE(
+    "merging on the CPU adds rows of one id and rows of thousands, in one round and in many") {
+  const Target target{9, 0};
+  BackwardSpec of_fixed;
+  of_fixed.forward.dim = 6;
+  of_fixed.forward.bags = FixedBags{5};
+  of_fixed.forward.padding_id = 0;
+  BackwardSpec of_csr = of_fixed;
+  of_csr.forward.bags = CsrBags{};
+  of_csr.forward.pooling = {Pooling::mean_by_weights, Pooling::mean};
+  of_csr.forward.weight_type = DataType::float16;
+  for (const BackwardSpec& spec : {validated(of_fixed), validated(of_csr)}) {
+    BackwardStrategy strategy = default_strategy(spec, BackwardMethod::merge, target, 100'000);
+    for (const int bags_per_group : {1, strategy.shape.bags_per_group}) {
+      strategy.shape.bags_per_group = bags_per_group;
+      BackwardOnCpu on_cpu(spec, strategy, target, seed());
+      for (const std::int64_t num_rows : {2, 30, 5000}) {
+        INFO(to_text(spec) << "; " << to_text(strategy) << ", rows: " << num_rows);
+        ForwardCaseOptions options = many_ids(spec.forward, num_rows);
+        options.longest_bag = 40;
+        CHECK(check(on_cpu, BackwardCase(spec, options)) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("a pass of the sort orders keys by one digit and keeps the order of equal ones") {
   const BackwardSpec spec = [] {
     BackwardSpec any;

@@ -72,6 +72,7 @@ BackwardMatrixKernel gradient_of(MatrixKernel forward, std::size_t number) {
     kernel.spec.weight_gradient_type = weight_gradient_type(number);
   }
   kernel.spec = validated(kernel.spec);
+  if (number % 4 == 2 && can_merge(kernel.spec)) kernel.method = BackwardMethod::merge;
   return kernel;
 }
 

@@ -680,6 +680,17 @@ TEST_CASE("the GPU refuses a method that cannot do what a gradient asks for") {
              Catch::Matchers::StartsWith("invalid_argument: The method is scatter for"));
   CHECK_THAT(refusal(ClearedGradient{}, BackwardMethod::sort, as_it_is),
              Catch::Matchers::StartsWith("invalid_argument: The method is sort for"));
+  CHECK(refusal(DenseGradient{}, BackwardMethod::merge, as_it_is) == "nothing");
+  CHECK_THAT(refusal(ClearedGradient{}, BackwardMethod::merge, as_it_is),
+             Catch::Matchers::EndsWith("which has no sums to be added to in memory; use scatter."));
+  CHECK_THAT(refusal(SparseGradient{}, BackwardMethod::merge, as_it_is),
+             Catch::Matchers::EndsWith("which has no sums to be added to in memory; use sort."));
+  CHECK_THAT(
+      refusal(DenseGradient{}, BackwardMethod::merge, [](Strategy& shape) { shape.bag_lanes = 2; }),
+      Catch::Matchers::EndsWith("bag_lanes is 2; in the merge method it is 1."));
+  CHECK_THAT(refusal(DenseGradient{}, BackwardMethod::merge,
+                     [](Strategy& shape) { shape.bags_per_group = 64; }),
+             Catch::Matchers::EndsWith("bags to a block; in the merge method 256 is the most."));
   CHECK(refusal(SparseGradient{}, BackwardMethod::sort,
                 [](Strategy& shape) { shape.lanes_per_row = 3; }) ==
         "invalid_argument: The strategy's lanes_per_row is 3; in the sort method it must be a "
@@ -690,6 +701,56 @@ TEST_CASE("the GPU refuses a method that cannot do what a gradient asks for") {
                        shape.block_threads = 1024;
                      }),
              Catch::Matchers::Contains("bytes of shared memory; use smaller blocks."));
+}
+
+TEST_CASE("the rule for backward merges ids that repeat, or that are many, where it may add them") {
+  const Target h200{9, 0};
+  BackwardSpec spec;
+  spec.forward.dim = 64;
+  spec.forward.bags = FixedBags{8};
+  const auto method = [&](const ExpectedIds& expected) {
+    return default_strategy(spec, h200, expected).method;
+  };
+  CHECK(method({}) == BackwardMethod::scatter);
+  CHECK(method({.batch = 8192}) == BackwardMethod::scatter);
+  CHECK(method({.batch = 65536}) == BackwardMethod::merge);
+  CHECK(method({.batch = 8192, .top_share = 0.15}) == BackwardMethod::merge);
+  CHECK(method({.batch = 65536, .top_share = 1e-5}) == BackwardMethod::scatter);
+  CHECK(caught([&] { static_cast<void>(method({.batch = 1, .top_share = 1.5})); }) ==
+        "invalid_argument: The expected top_share is 1.5; it is a part of the ids, from 0 to 1.");
+  spec.deterministic = true;
+  CHECK(method({.batch = 65536}) == BackwardMethod::sort);
+  spec.deterministic = false;
+  spec.table_gradient = DenseGradient{DataType::bfloat16};
+  CHECK(method({.batch = 65536}) == BackwardMethod::sort);
+  spec.table_gradient = DenseGradient{};
+  spec.forward.pooling = Pooling::max;
+  spec.forward.winners = true;
+  CHECK(method({.batch = 65536}) == BackwardMethod::scatter);
+}
+
+TEST_CASE("every method's rule gives a strategy that is valid, for any dim and batch") {
+  const Target h200{9, 0};
+  BackwardSpec spec;
+  for (const DataType type : {DataType::float32, DataType::float64}) {
+    for (const std::int64_t dim : {1, 2, 3, 31, 33, 64, 96, 100, 384, 1000, 1025, 4096}) {
+      for (const std::int64_t bag : {-1, 0, 1, 5, 64, 5000}) {
+        spec.forward.dim = dim;
+        spec.forward.bags = bag < 0 ? BagLayout{CsrBags{}} : BagLayout{FixedBags{bag}};
+        spec.forward.table_type = type;
+        spec.table_gradient = DenseGradient{type};
+        INFO(to_text(spec));
+        for (const auto method :
+             {BackwardMethod::scatter, BackwardMethod::merge, BackwardMethod::sort}) {
+          for (const std::int64_t batch : {1, 1000, 65536, 10'000'000}) {
+            CHECK(caught([&] {
+                    validate(default_strategy(spec, method, h200, batch), spec, h200);
+                  }) == "nothing");
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("backward refuses pointers that are missing, and says which") {

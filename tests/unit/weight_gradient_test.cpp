@@ -99,7 +99,7 @@ TEST_CASE("the text of a spec says the type of the weights' gradient") {
 
 TEST_CASE("the weights' gradient alone is launched at once, for a batch of any size") {
   const BackwardSpec spec = weights_of_sum(std::monostate{});
-  const BackwardStrategy strategy = default_strategy(spec, h200, std::int64_t{1} << 24);
+  const BackwardStrategy strategy = default_strategy(spec, h200, {.batch = std::int64_t{1} << 24});
   CHECK(strategy.method == BackwardMethod::scatter);
   CHECK(caught([&] { validate(strategy, spec, h200); }) == "nothing");
   const BackwardStrategy sorted = default_strategy(spec, BackwardMethod::sort, h200);

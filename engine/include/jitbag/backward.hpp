@@ -124,6 +124,10 @@ enum class BackwardMethod : std::uint8_t {
   /// gradients of float32 and float64, for clearing, and where nothing is made of the table's
   /// gradient. One launch, no workspace.
   scatter,
+  /// As scatter for a dense gradient, but a block brings its bags' ids together by row first, and
+  /// adds what they give a row at once: for skewed ids, which would wait for each other. A maximum
+  /// is added id by id, and has no use for it alone.
+  merge,
   /// The ids are sorted by row, on the bits alone that num_rows takes; then each row is summed and
   /// written once. The same bits on every run. Several launches, and a workspace. At most 2^30 ids,
   /// 2^31 - 1 bags and 2^32 - 2 rows; rows that are stepped have 2048 vectors of the strategy's
@@ -131,10 +135,11 @@ enum class BackwardMethod : std::uint8_t {
   sort,
 };
 
-/// Beside the method, how lanes are laid over rows: for scatter as in forward; for sort
-/// `rows_in_flight` are the uses that a group sums together, and bag_lanes and bags_per_group
-/// are 1. The gradient of the weights is a launch before those, which follows from the spec; only
-/// its launch mode is the shape's.
+/// Beside the method, how lanes are laid over rows: for scatter as in forward; for merge and sort
+/// `rows_in_flight` are the uses that a group sums together, and bag_lanes is 1; for merge
+/// bags_per_group says how many bags a block has, 256 at most; for sort it is 1. The gradient of
+/// the weights is a launch before those, which follows from the spec; only its launch mode is the
+/// shape's.
 struct BackwardStrategy {
   BackwardMethod method = BackwardMethod::scatter;
   Strategy shape = {};
@@ -169,9 +174,17 @@ class BackwardKernel {
   Reports* reports_;
 };
 
-/// The built-in rule for a kernel of the GPU: scatter where it can, but for large batches.
+/// What is known of the ids that are to come: hints for the built-in rule.
+struct ExpectedIds {
+  std::optional<std::int64_t> batch = {};
+  /// How large a part of the ids that count names the row which most of them name, from 0 to 1.
+  std::optional<double> top_share = {};
+};
+
+/// The built-in rule for kernels of the GPU: scatter where it can, merge where ids are known to
+/// repeat or many, else sort.
 [[nodiscard]] BackwardStrategy default_strategy(const BackwardSpec& spec, const Target& target,
-                                                std::optional<std::int64_t> expected_batch = {});
+                                                const ExpectedIds& expected = {});
 
 /// The same for one method.
 [[nodiscard]] BackwardStrategy default_strategy(const BackwardSpec& spec, BackwardMethod method,

@@ -37,6 +37,7 @@ struct ForwardChoice {
 struct BackwardChoice {
   std::optional<BackwardStrategy> strategy = {};    ///< unset: the built-in rule
   std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
+  std::optional<double> expected_top_share = {};    ///< another, as ExpectedIds::top_share
 };
 
 /// How a kernel for a set of tables is chosen.

@@ -112,14 +112,29 @@ Specialisation scattered(const Kernels& kernels) {
                          kernels.constants() + constant("bool", "clears_rows", clears));
 }
 
+Specialisation merged(const Kernels& kernels) {
+  return kernels.of_spec(
+      "embedding_bag_merge.cu", "embedding_bag_merge",
+      std::string(silence) + kernels.constants() + constant("bool", "clears_rows", false) +
+          constant("int", "ids_at_once",
+                   merged_ids_of_bag(gradient_table(kernels.spec), rows_per_block(kernels.shape))));
+}
+
 /// The kernels of the table's gradient, which are the same with that of the weights and without.
 std::vector<Specialisation> of_table(BackwardSpec spec, const BackwardStrategy& strategy,
                                      const Target& target) {
   if (std::holds_alternative<std::monostate>(spec.table_gradient)) return {};
   spec.weight_gradient_type.reset();
   const Kernels kernels{spec, strategy.shape, target};
-  if (strategy.method == BackwardMethod::sort) return sorted(kernels);
-  return {scattered(kernels)};
+  switch (strategy.method) {
+    case BackwardMethod::sort:
+      return sorted(kernels);
+    case BackwardMethod::merge:
+      return {merged(kernels)};
+    case BackwardMethod::scatter:
+      return {scattered(kernels)};
+  }
+  return {};
 }
 
 }  // namespace
@@ -137,6 +152,25 @@ std::int64_t reduce_shared_bytes(const BackwardSpec& spec, const Strategy& shape
   const std::int64_t of_use = divided_up(divided_up(12, value) * value + poolings * value, 16) * 16;
   const std::int64_t groups = shape.block_threads / shape.lanes_per_row;
   return groups * chunk_uses(shape) * of_use;
+}
+
+std::int64_t most_merged_ids(const ForwardSpec& table) {
+  // Of 48 KiB, less what the bags take. An id has two slots of a word, its weight, and its number
+  // in the order of rows.
+  constexpr std::int64_t bytes = 49152 - most_merged_bags * 32 - 256;
+  const std::int64_t value = table.table_type == DataType::float64 ? 8 : 4;
+  const std::int64_t of_id = 8 + size_of(table.id_type) + (table.weight_type ? value : 0) + 2;
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes / of_id)));
+}
+
+std::int64_t merged_ids_of_bag(const ForwardSpec& table, std::int64_t bags) {
+  if (table.pooling.has(Pooling::none)) return 1;
+  const std::int64_t most = most_merged_ids(table) / bags;
+  const auto* fixed = std::get_if<FixedBags>(&table.bags);
+  // Bags of offsets are short for the most part.
+  constexpr std::int64_t most_of_csr_bag = 16;
+  if (fixed == nullptr) return std::min(most, most_of_csr_bag);
+  return std::clamp<std::int64_t>(fixed->size, 1, most);
 }
 
 int lanes_per_bag(const ForwardSpec& spec) {

@@ -28,6 +28,9 @@ inline constexpr int slices_per_block_of_join = 8;
 inline constexpr int transpose_block_threads = 256;
 inline constexpr int transpose_warp_lanes = 32;
 
+/// Bags of a block of the merge method, at most.
+inline constexpr int most_merged_bags = 256;
+
 struct BackwardSpec;
 struct ForwardSpec;
 struct Strategy;
@@ -39,6 +42,13 @@ struct Strategy;
 /// Shared memory of the reduction.
 [[nodiscard]] std::int64_t reduce_shared_bytes(const BackwardSpec& validated_spec,
                                                const Strategy& shape);
+
+/// Ids that a block of the merge method brings together at a time, at most: as many as its shared
+/// memory has room for, in a power of two. `table` is gradient_table(spec).
+[[nodiscard]] std::int64_t most_merged_ids(const ForwardSpec& table);
+
+/// Of each of so many bags.
+[[nodiscard]] std::int64_t merged_ids_of_bag(const ForwardSpec& table, std::int64_t bags);
 
 /// Lanes that note the ids of a bag together: a power of two.
 [[nodiscard]] int lanes_per_bag(const ForwardSpec& validated_spec);

@@ -26,7 +26,7 @@ BackwardKernel::BackwardKernel(std::vector<Kernel> kernels, const BackwardSpec& 
 }
 
 std::int64_t BackwardKernel::workspace_bytes(const BackwardArguments& arguments) const {
-  if (strategy_.method == BackwardMethod::scatter) return 0;
+  if (strategy_.method != BackwardMethod::sort) return 0;
   return SortLayout(spec_, gradient_table_, arguments).bytes;
 }
 

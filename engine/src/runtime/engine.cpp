@@ -182,9 +182,10 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
 const BackwardKernel& Engine::backward(const BackwardSpec& raw, const BackwardChoice& choice) {
   const Target target = current_target();
   const BackwardSpec spec = validated(raw);
-  const int bits = batch_bits(choice.expected_batch);
+  const ExpectedIds expected = {smallest_batch(batch_bits(choice.expected_batch)),
+                                choice.expected_top_share};
   const BackwardStrategy strategy =
-      choice.strategy ? *choice.strategy : default_strategy(spec, target, smallest_batch(bits));
+      choice.strategy ? *choice.strategy : default_strategy(spec, target, expected);
   return state_->made_backward.get({to_text(spec), to_text(strategy), to_text(target)},
                                    [&] { return state_->make(spec, strategy, target); });
 }

@@ -50,6 +50,11 @@ bool can_scatter(const BackwardSpec& spec) {
   return dense != nullptr && size_of(dense->type) >= 4 && !spec.deterministic;
 }
 
+bool can_merge(const BackwardSpec& spec) {
+  const bool is_maximum = spec.forward.pooling == Poolings{Pooling::max};
+  return can_scatter(spec) && sums_rows(spec) && !is_maximum;
+}
+
 std::int64_t row_alignment(std::int64_t row_bytes) {
   return std::gcd(widest_alignment, row_bytes);
 }

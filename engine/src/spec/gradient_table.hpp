@@ -15,6 +15,9 @@ namespace jitbag {
 /// Whether additions or stores in memory can do it.
 [[nodiscard]] bool can_scatter(const BackwardSpec& spec);
 
+/// Whether several ids' parts of a row's sum may be added at once: a maximum alone has no sum.
+[[nodiscard]] bool can_merge(const BackwardSpec& spec);
+
 /// Bytes that must divide the address of an array of rows of so many elements: 16, as far as rows
 /// are a multiple of them.
 [[nodiscard]] std::int64_t row_alignment(std::int64_t row_bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "codegen/sorted_kernels.hpp"
 #include "jitbag/backward.hpp"
@@ -13,6 +14,17 @@ namespace jitbag {
 namespace {
 
 constexpr int warp_lanes = 32;
+std::string_view name(BackwardMethod method) {
+  switch (method) {
+    case BackwardMethod::scatter:
+      return "scatter";
+    case BackwardMethod::merge:
+      return "merge";
+    case BackwardMethod::sort:
+      return "sort";
+  }
+  return {};
+}
 
 bool is_applied(const BackwardSpec& spec) {
   return std::holds_alternative<AppliedGradient>(spec.table_gradient);
@@ -25,6 +37,33 @@ Strategy scatter_shape(const BackwardSpec& spec, const Target& target,
   shape.block_threads = std::max(shape.block_threads, 256);
   // The lanes over a bag meet in shuffles alone.
   shape.bag_lanes = std::min(shape.bag_lanes, std::max(1, warp_lanes / shape.lanes_per_row));
+  return shape;
+}
+
+/// The more ids a block brings together, the fewer additions there are, but small batches must
+/// leave blocks for all multiprocessors. H200, four million ids by a power law, rows of 512 bytes:
+/// 607 us by 256 ids, 430 by 2048.
+Strategy merge_shape(const BackwardSpec& spec, const Target& target,
+                     std::optional<std::int64_t> expected_batch) {
+  constexpr std::int64_t blocks_that_fill_the_device = 512;
+  constexpr std::int64_t usual_batch = 8192;
+  constexpr std::int64_t most_bags_per_group = 64;
+  const ForwardSpec table = gradient_table(spec);
+  Strategy shape = default_strategy(table, target);
+  shape.bag_lanes = 1;
+  const auto poolings = static_cast<int>(spec.forward.pooling.size());
+  shape.rows_in_flight = std::max(1, 8 / (poolings * shape.vectors_per_lane));
+  const std::int64_t ids_of_bag = merged_ids_of_bag(table, 1);
+  const std::int64_t most_ids = most_merged_ids(table);
+  const std::int64_t ids_of_block =
+      std::clamp<std::int64_t>(expected_batch.value_or(usual_batch), 1, most_blocks) * ids_of_bag /
+      blocks_that_fill_the_device;
+  const std::int64_t bags = std::clamp<std::int64_t>(ids_of_block, 64, most_ids) / ids_of_bag;
+  const bool is_large = ids_of_block >= 512 && shape.lanes_per_row > 1;
+  shape.block_threads = std::max(shape.lanes_per_row, is_large ? 512 : 256);
+  const std::int64_t groups = shape.block_threads / shape.lanes_per_row;
+  shape.bags_per_group = static_cast<int>(std::clamp<std::int64_t>(
+      std::min<std::int64_t>(bags, most_merged_bags) / groups, 1, most_bags_per_group));
   return shape;
 }
 
@@ -55,15 +94,19 @@ Strategy sort_shape(const BackwardSpec& spec, const Target& target) {
   return shape;
 }
 
-/// Additions to one row wait for each other, and whether ids repeat is not known: for a large batch
-/// the rule takes what loses little where they do not and gains much where they do. H200, rows of
-/// 512 bytes: 459 us by sorting to 374 by additions for a million uniform ids, 1062 to 3847 for
-/// four million by a power law.
-bool is_large(const BackwardSpec& spec, std::optional<std::int64_t> expected_batch) {
-  constexpr std::int64_t ids_that_pay = std::int64_t{1} << 19;
-  if (!expected_batch) return false;
+/// Whether ids are to meet before they are added. To bring them together takes 2 us and a tenth of
+/// the additions' time; what waits are those to one row, 6 ns each. Where it is not known how ids
+/// repeat, all but small batches lose little by it, and gain much where they do repeat. H200, rows
+/// of 512 bytes: 381 us to 368 by scatter for a million uniform ids, 430 to 3791 for four million
+/// by a power law.
+bool gains_by_merging(const BackwardSpec& spec, const ExpectedIds& expected) {
+  constexpr double additions_that_pay = 350;
+  constexpr std::int64_t ids_that_pay = std::int64_t{1} << 17;
+  if (!can_merge(spec) || !expected.batch) return false;
   const auto* fixed = std::get_if<FixedBags>(&spec.forward.bags);
-  return *expected_batch * (fixed != nullptr ? fixed->size : 1) >= ids_that_pay;
+  const std::int64_t ids = *expected.batch * (fixed != nullptr ? fixed->size : 1);
+  if (!expected.top_share) return ids >= ids_that_pay;
+  return *expected.top_share * static_cast<double>(ids) > additions_that_pay;
 }
 
 void validate_scatter(const Strategy& shape, const BackwardSpec& spec) {
@@ -77,6 +120,20 @@ void validate_scatter(const Strategy& shape, const BackwardSpec& spec) {
         "The strategy has {} lanes over the bag of {} each; in backward they must fit a warp, "
         "32 in all.",
         shape.bag_lanes, shape.lanes_per_row);
+  }
+}
+
+void validate_merge(const Strategy& shape, const BackwardSpec& spec) {
+  if (!can_merge(spec)) {
+    refuse("The method is merge for \"{}\", which has no sums to be added to in memory; use {}.",
+           to_text(spec), can_scatter(spec) ? "scatter" : "sort");
+  }
+  if (shape.bag_lanes != 1) {
+    refuse("The strategy's bag_lanes is {}; in the merge method it is 1.", shape.bag_lanes);
+  }
+  if (const std::int64_t bags = rows_per_block(shape); bags > most_merged_bags) {
+    refuse("The strategy has {} bags to a block; in the merge method {} is the most.", bags,
+           most_merged_bags);
   }
 }
 
@@ -114,34 +171,48 @@ void validate_sort(const Strategy& shape, const BackwardSpec& spec) {
 }  // namespace
 
 BackwardStrategy default_strategy(const BackwardSpec& raw, const Target& target,
-                                  std::optional<std::int64_t> expected_batch) {
+                                  const ExpectedIds& expected) {
   const BackwardSpec spec = validated(raw);
-  const bool scatters = can_scatter(spec) && (!sums_rows(spec) || !is_large(spec, expected_batch));
-  return default_strategy(spec, scatters ? BackwardMethod::scatter : BackwardMethod::sort, target,
-                          expected_batch);
+  if (expected.top_share && !(*expected.top_share >= 0 && *expected.top_share <= 1)) {
+    refuse("The expected top_share is {}; it is a part of the ids, from 0 to 1.",
+           *expected.top_share);
+  }
+  const BackwardMethod method = !can_scatter(spec)                 ? BackwardMethod::sort
+                                : gains_by_merging(spec, expected) ? BackwardMethod::merge
+                                                                   : BackwardMethod::scatter;
+  return default_strategy(spec, method, target, expected.batch);
 }
 
 BackwardStrategy default_strategy(const BackwardSpec& raw, BackwardMethod method,
                                   const Target& target,
                                   std::optional<std::int64_t> expected_batch) {
   const BackwardSpec spec = validated(raw);
-  return {method, method == BackwardMethod::scatter ? scatter_shape(spec, target, expected_batch)
-                                                    : sort_shape(spec, target)};
+  switch (method) {
+    case BackwardMethod::scatter:
+      return {method, scatter_shape(spec, target, expected_batch)};
+    case BackwardMethod::merge:
+      return {method, merge_shape(spec, target, expected_batch)};
+    case BackwardMethod::sort:
+      return {method, sort_shape(spec, target)};
+  }
+  return {};
 }
 
 void validate(const BackwardStrategy& strategy, const BackwardSpec& raw, const Target& target) {
   const BackwardSpec spec = validated(raw);
   validate(strategy.shape, gradient_table(spec), target);
-  if (strategy.method == BackwardMethod::scatter) {
-    validate_scatter(strategy.shape, spec);
-  } else {
-    validate_sort(strategy.shape, spec);
+  switch (strategy.method) {
+    case BackwardMethod::scatter:
+      return validate_scatter(strategy.shape, spec);
+    case BackwardMethod::merge:
+      return validate_merge(strategy.shape, spec);
+    case BackwardMethod::sort:
+      return validate_sort(strategy.shape, spec);
   }
 }
 
 std::string to_text(const BackwardStrategy& strategy) {
-  return fmt::format("{} {}", strategy.method == BackwardMethod::scatter ? "scatter" : "sort",
-                     to_text(strategy.shape));
+  return fmt::format("{} {}", name(strategy.method), to_text(strategy.shape));
 }
 
 }  // namespace jitbag
