@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check_report.hpp"
 #include "jitbag/specialisation.hpp"
 #include "runtime/enqueue_sorted.hpp"
 #include "spec/gradient_table.hpp"
@@ -38,6 +39,22 @@ std::string BackwardOnCpu::launch(const BackwardArguments& arguments, BadInputRe
   if (!problem.empty() || of_table_.empty()) return problem;
   return strategy_.method == BackwardMethod::sort ? launch_sorted(arguments, report)
                                                   : launch_scatter(arguments, report);
+}
+
+std::string BackwardOnCpu::check(const BackwardCase& given) {
+  const auto inputs = given.inputs.inputs;
+  const PlacedArray output_gradient = given.output_gradient;
+  GradientArrays arrays = given.before;
+  const BackwardArguments arguments = given.host_arguments(arrays);
+  BadInputReport report{};
+  std::string problem = launch(arguments, report);
+  if (problem.empty()) problem = given.check(arrays, strategy_.method);
+  if (problem.empty()) problem = check_report(given.spec.forward, arguments.forward, report);
+  if (problem.empty() &&
+      (given.inputs.inputs != inputs || given.output_gradient != output_gradient)) {
+    problem = "An input was written to.";
+  }
+  return problem;
 }
 
 std::string BackwardOnCpu::launch_weight_gradient(const BackwardArguments& arguments,

@@ -7,6 +7,7 @@
 #include "block_runner.hpp"
 #include "jitbag/backward.hpp"
 #include "machine_on_cpu.hpp"
+#include "support/backward_case.hpp"
 
 struct BadInputReport;
 
@@ -18,12 +19,14 @@ class BackwardOnCpu {
   BackwardOnCpu(const BackwardSpec& spec, const BackwardStrategy& strategy, const Target& target,
                 std::uint64_t seed);
 
-  [[nodiscard]] BackwardMethod method() const { return strategy_.method; }
-
   /// Launches on host memory, in BackwardKernel's order, with a workspace of their own. Returns
   /// nothing, or one sentence about threads that did not meet, or about what was written outside of
   /// the workspace.
   [[nodiscard]] std::string launch(const BackwardArguments& arguments, BadInputReport& report);
+
+  /// Launches and checks everything that was written, and was not. Returns nothing, or one
+  /// sentence.
+  [[nodiscard]] std::string check(const BackwardCase& given);
 
  private:
   [[nodiscard]] std::string launch_weight_gradient(const BackwardArguments& arguments,

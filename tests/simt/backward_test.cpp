@@ -10,7 +10,6 @@
 
 #include "backward_on_cpu.hpp"
 #include "catch.hpp"
-#include "check_report.hpp"
 #include "codegen/sorted_kernels.hpp"
 #include "compiled_kernel.hpp"
 #include "jitbag/specialisation.hpp"
@@ -22,23 +21,6 @@
 
 namespace jitbag::test {
 namespace {
-
-/// Launches and checks everything that was written, and was not. Returns nothing, or one sentence.
-std::string check(BackwardOnCpu& kernels, const BackwardCase& given) {
-  const auto inputs = given.inputs.inputs;
-  const PlacedArray output_gradient = given.output_gradient;
-  GradientArrays arrays = given.before;
-  const BackwardArguments arguments = given.host_arguments(arrays);
-  BadInputReport report{};
-  std::string problem = kernels.launch(arguments, report);
-  if (problem.empty()) problem = given.check(arrays, kernels.method());
-  if (problem.empty()) problem = check_report(given.spec.forward, arguments.forward, report);
-  if (problem.empty() &&
-      (given.inputs.inputs != inputs || given.output_gradient != output_gradient)) {
-    problem = "An input was written to.";
-  }
-  return problem;
-}
 
 TEST_CASE("every kernel of the matrix computes on the CPU the gradients that the oracle says",
           "[matrix]") {
@@ -56,7 +38,7 @@ TEST_CASE("every kernel of the matrix computes on the CPU the gradients that the
     for (const ForwardCaseOptions& options : launches_of(kernels[i], largest_batch)) {
       const BackwardCase given(kernels[i].spec, options);
       INFO(given.inputs.description);
-      CHECK(check(on_cpu, given) == "");
+      CHECK(on_cpu.check(given) == "");
     }
   }
 }
@@ -86,7 +68,7 @@ TEST_CASE("sorting on the CPU sums rows of one id and rows of thousands") {
                          seed());
     for (const std::int64_t num_rows : {2, 30, 5000}) {
       INFO(to_text(whole) << ", rows: " << num_rows);
-      CHECK(check(on_cpu, BackwardCase(whole, many_ids(whole.forward, num_rows))) == "");
+      CHECK(on_cpu.check(BackwardCase(whole, many_ids(whole.forward, num_rows))) == "");
     }
   }
 }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "given_bags.hpp"
 #include "jitbag/host.hpp"
 #include "kernel_on_cpu.hpp"
-#include "support/bags.hpp"
 #include "support/caught.hpp"
 #include "support/check_outputs.hpp"
 #include "support/elements.hpp"
@@ -21,55 +21,11 @@
 namespace jitbag::test {
 namespace {
 
-using Integers = std::vector<std::int64_t>;
-
-constexpr Target target{9, 0};
-constexpr std::int64_t num_rows = 10;
-const std::string nothing = "nothing";
-
-/// Row r of the table is r + 1 in its first column, r + 1.5 in the second and so on.
-PlacedArray table_of(const ForwardSpec& spec) {
-  std::vector<double> values;
-  for (std::int64_t row = 0; row < num_rows; ++row) {
-    for (std::int64_t column = 0; column < spec.dim; ++column) {
-      values.push_back(static_cast<double>(row + 1) + 0.5 * static_cast<double>(column));
-    }
-  }
-  return place_elements(values, spec.table_type, 0, false);
-}
-
-/// A launch by hand. CSR bags have offsets.
-ForwardCase case_of(const ForwardSpec& spec, std::int64_t batch, const Integers& ids,
-                    const Integers& offsets = {}, const std::vector<double>& weights = {}) {
-  ForwardCase made;
-  made.spec = validated(spec);
-  made.batch = batch;
-  made.num_rows = num_rows;
-  made.input(Input::table) = table_of(spec);
-  made.input(Input::ids) = place_integers(ids, spec.id_type, 0, false);
-  if (const auto* csr = std::get_if<CsrBags>(&spec.bags)) {
-    made.num_ids = static_cast<std::int64_t>(ids.size());
-    made.input(Input::offsets) = place_integers(offsets, csr->offset_type, 0, false);
-  }
-  if (spec.weight_type) {
-    made.input(Input::weights) = place_elements(weights, *spec.weight_type, 0, false);
-  }
-  made.description = to_text(made.spec);
-  return made;
-}
-
 /// What a launch leaves: the first column of its output, and what it throws or reports.
 struct Outcome {
   std::vector<double> pooled;
   std::string error = nothing;
 };
-
-/// What the operator must report.
-std::string expected_error(const ForwardCase& forward_case) {
-  if (forward_case.spec.bad_ids != BadIds::report) return nothing;
-  const auto bad = Bags(forward_case.spec, forward_case.host_arguments()).first_bad_input();
-  return bad ? caught([&] { throw bad_input_error(*bad); }) : nothing;
-}
 
 /// Runs the kernel and the CPU backend; both must leave what the oracle says, report the same and
 /// write to no input.
@@ -96,27 +52,6 @@ Outcome run(const ForwardCase& forward_case) {
     outcome.pooled.push_back(load_element(output.data() + at, spec.output_type));
   }
   return outcome;
-}
-
-ForwardSpec sums(const BagLayout& bags, BadIds policy = BadIds::skip) {
-  return {.dim = 3, .bags = bags, .pooling = Pooling::sum, .bad_ids = policy};
-}
-
-const std::array<Pooling, 7> poolings{Pooling::sum,
-                                      Pooling::mean,
-                                      Pooling::mean_by_weights,
-                                      Pooling::mean_by_length,
-                                      Pooling::mean_by_sqrt,
-                                      Pooling::max,
-                                      Pooling::none};
-
-/// The spec with another pooling and what it needs.
-ForwardSpec with_pooling(ForwardSpec spec, Pooling pooling) {
-  spec.pooling = pooling;
-  spec.winners = pooling == Pooling::max;
-  spec.mean_length = pooling == Pooling::mean_by_length ? 4 : 0;
-  if (pooling == Pooling::mean_by_weights) spec.weight_type = DataType::float32;
-  return spec;
 }
 
 TEST_CASE("offsets below 0, past the ids or decreasing: nothing is read outside (pytorch#193095)") {

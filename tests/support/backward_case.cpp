@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "elements.hpp"
 #include "host/bags.hpp"
@@ -305,9 +306,12 @@ std::vector<ForwardCaseOptions> launches_of(const BackwardMatrixKernel& kernel,
 }
 
 BackwardCase::BackwardCase(const BackwardSpec& given, const ForwardCaseOptions& options)
-    : spec(validated(given)), inputs(make_forward_case(options)) {
+    : BackwardCase(given, make_forward_case(options), options.seed) {}
+
+BackwardCase::BackwardCase(const BackwardSpec& given, ForwardCase forward_case, std::uint64_t seed)
+    : spec(validated(given)), inputs(std::move(forward_case)) {
   const ForwardSpec& forward = spec.forward;
-  std::mt19937_64 random(options.seed);
+  std::mt19937_64 random(seed);
   const auto small_number = [&] { return (static_cast<double>(random() % 129) - 64) / 32; };
   const auto bytes = [](std::size_t count) { return static_cast<std::int64_t>(count); };
 
@@ -347,7 +351,7 @@ BackwardCase::BackwardCase(const BackwardSpec& given, const ForwardCaseOptions& 
     BackwardArguments of_oracle = host_arguments(before);
     const auto named =
         static_cast<std::int64_t>(host::oracle_gradients(spec, of_oracle).rows.size());
-    capacity = options.seed % 3 == 0 ? named / 2 : named + 3;
+    capacity = seed % 3 == 0 ? named / 2 : named + 3;
     rows = capacity;
     before.rows = placed(capacity * size_of(forward.id_type), size_of(forward.id_type),
                          size_of(forward.id_type));
@@ -373,10 +377,10 @@ BackwardCase::BackwardCase(const BackwardSpec& given, const ForwardCaseOptions& 
                     std::abs(small_number()) + 0.5);
     }
     parameters.learning_rate = 0.125f;
-    parameters.weight_decay = options.seed % 2 == 0 ? 0.01f : 0.0f;
-    parameters.max_norm = options.seed % 3 == 0 ? 1.5f : 0.0f;
-    parameters.step = 1 + static_cast<std::int64_t>(options.seed % 7);
-    parameters.seed = options.seed;
+    parameters.weight_decay = seed % 2 == 0 ? 0.01f : 0.0f;
+    parameters.max_norm = seed % 3 == 0 ? 1.5f : 0.0f;
+    parameters.step = 1 + static_cast<std::int64_t>(seed % 7);
+    parameters.seed = seed;
   }
 }
 

@@ -45,6 +45,7 @@ struct GradientArrays {
 /// The inputs of a gradient, and what it is added to or stepped, as it is before.
 struct BackwardCase {
   BackwardCase(const BackwardSpec& spec, const ForwardCaseOptions& options);
+  BackwardCase(const BackwardSpec& spec, ForwardCase inputs, std::uint64_t seed);
 
   BackwardSpec spec;  ///< validated
   ForwardCase inputs;
