@@ -1,5 +1,7 @@
 #include <array>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "catch.hpp"
@@ -41,6 +43,28 @@ ForwardSpec spec() {
   return made;
 }
 
+/// A gradient of those bags, and how it is computed.
+struct Gradient {
+  BackwardSpec spec;
+  BackwardMethod method = BackwardMethod::scatter;
+};
+
+/// One for every way in which kernels of backward follow each other.
+std::vector<Gradient> gradients() {
+  const auto of = [](const TableGradient& table_gradient, BackwardMethod method) {
+    return Gradient{{.forward = spec(), .table_gradient = table_gradient}, method};
+  };
+  Gradient of_weights = of(std::monostate{}, BackwardMethod::scatter);
+  of_weights.spec.forward.weight_type = DataType::float32;
+  of_weights.spec.weight_gradient_type = DataType::float32;
+  return {of(DenseGradient{}, BackwardMethod::scatter),
+          of(ClearedGradient{}, BackwardMethod::scatter),
+          of_weights,
+          of(DenseGradient{}, BackwardMethod::sort),
+          of(SparseGradient{}, BackwardMethod::sort),
+          of(AppliedGradient{}, BackwardMethod::sort)};
+}
+
 /// Buffers for bags whose output is the table of the next.
 class Chain {
  public:
@@ -61,14 +85,41 @@ class Chain {
     Strategy strategy = default_strategy(spec(), gpu_target());
     strategy.bag_lanes = bag_lanes;
     strategy.launch_mode = mode;
-    ForwardArguments arguments;
-    arguments.table = tables_[from].data();
-    arguments.num_rows = rows;
-    arguments.ids = ids_.data();
+    ForwardArguments arguments = bags(from);
     arguments.output = tables_[to].data();
-    arguments.batch = rows;
     engine_.forward(spec(), {.strategy = strategy}).launch(arguments, stream_.get());
     if (mode == LaunchMode::plain) stream_.synchronize();
+  }
+
+  /// Takes one table for the gradient of the bags' outputs, and gives another what follows: the
+  /// gradient of rows or of weights, or a step.
+  void give_back(const Gradient& gradient, LaunchMode mode, std::size_t from, std::size_t to) {
+    BackwardStrategy strategy = default_strategy(gradient.spec, gradient.method, gpu_target());
+    strategy.shape.launch_mode = mode;
+    const BackwardKernel& backward = engine_.backward(gradient.spec, {.strategy = strategy});
+    BackwardArguments arguments;
+    arguments.forward = bags(from);
+    arguments.forward.weights = weights_.data();
+    arguments.output_gradient = tables_[from].data();
+    arguments.table_gradient = tables_[to].data();
+    arguments.updated_table = tables_[to].data();
+    arguments.weight_gradient = tables_[to].data();
+    arguments.capacity = rows;
+    arguments.rows = found_rows_.data();
+    arguments.count = static_cast<SparseCount*>(count_.data());
+    arguments.parameters = static_cast<const OptimizerParameters*>(parameters_.data());
+    arguments.workspace_bytes = backward.workspace_bytes(arguments);
+    if (std::cmp_less(workspace_.size(), arguments.workspace_bytes)) {
+      workspace_ = device::Buffer(static_cast<std::size_t>(arguments.workspace_bytes));
+    }
+    arguments.workspace = workspace_.data();
+    backward.launch(arguments, stream_.get());
+    if (mode == LaunchMode::plain) stream_.synchronize();
+  }
+
+  void clear(std::size_t number) {
+    device::fill_bytes(tables_[number].data(), 0, tables_[number].size(), stream_.get());
+    stream_.synchronize();
   }
 
   std::vector<float> table(std::size_t number) {
@@ -85,6 +136,15 @@ class Chain {
   }
 
  private:
+  [[nodiscard]] ForwardArguments bags(std::size_t table) const {
+    ForwardArguments arguments;
+    arguments.table = tables_[table].data();
+    arguments.num_rows = rows;
+    arguments.ids = ids_.data();
+    arguments.batch = rows;
+    return arguments;
+  }
+
   device::Context context_;
   Engine engine_;
   const Kernel& producer_;
@@ -92,6 +152,11 @@ class Chain {
   std::array<device::Buffer, 3> tables_ = {
       device::Buffer(rows * dim * 4), device::Buffer(rows* dim * 4), device::Buffer(rows* dim * 4)};
   device::Buffer ids_{rows * bag * 8};
+  device::Buffer weights_ = uploaded(std::vector<float>(rows * bag, 1.0f));
+  device::Buffer found_rows_{rows * 8};
+  device::Buffer count_{sizeof(SparseCount)};
+  device::Buffer parameters_ = uploaded(std::vector{OptimizerParameters{.learning_rate = 1.0f}});
+  device::Buffer workspace_;
 };
 
 TEST_CASE("a dependent launch waits for a producer that writes late, and the next one for it") {
@@ -109,6 +174,29 @@ TEST_CASE("a dependent launch waits for a producer that writes late, and the nex
       INFO("round " << round << ", bag_lanes " << bag_lanes);
       const bool same =
           run(LaunchMode::dependent, bag_lanes, round) == run(LaunchMode::plain, bag_lanes, round);
+      CHECK(same);
+    }
+  }
+}
+
+TEST_CASE("backward waits for a late gradient and late ids, and what reads its result for it") {
+  if (!dependent_launch_is_here()) return;
+  Chain chain;
+  const auto run = [&](const Gradient& gradient, LaunchMode mode, int round) {
+    chain.forget();
+    // What is added to, stepped or only partly written begins at 0; what is cleared does not.
+    if (!std::holds_alternative<ClearedGradient>(gradient.spec.table_gradient)) chain.clear(1);
+    chain.produce(round);
+    chain.give_back(gradient, mode, 0, 1);
+    chain.pool(mode, 1, 1, 2);
+    return std::array{chain.table(1), chain.table(2)};
+  };
+  // Sums of quarters up to 4096, exact in any order; those of the weights have one order.
+  for (const Gradient& gradient : gradients()) {
+    for (int round = 0; round < 50; ++round) {
+      INFO("round " << round << " of " << to_text(validated(gradient.spec)));
+      const bool same =
+          run(gradient, LaunchMode::dependent, round) == run(gradient, LaunchMode::plain, round);
       CHECK(same);
     }
   }
