@@ -15,7 +15,8 @@
 #include "slices.cuh"
 // clang-format on
 
-constexpr int tiles = (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
+constexpr int tiles =
+    vectors_per_row == 0 ? 1 : (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
 
 // The slice after the last one that begins with this row.
 inline int64 end_of_row(const SortedUses& uses, int64 first, uint32 row) {

@@ -124,7 +124,8 @@ inline void step_row(const RowGradients& to, const Lane& lane, bool is_wanted, u
   decay(gradient, before, to.step.decay);
   Value of_row = 0;
   if constexpr (has_row_moment) {
-    of_row = moment(before.of_row, 0) + sum_of_squares(gradient) / (Value)dim;
+    constexpr Value columns = dim == 0 ? 1 : dim;
+    of_row = moment(before.of_row, 0) + sum_of_squares(gradient) / columns;
     if (is_wanted && lane.row_lane == 0) to.second_moment[row] = (float)of_row;
   }
 #pragma unroll

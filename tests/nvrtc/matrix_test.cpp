@@ -29,6 +29,17 @@ void check_artifact(const Artifact& artifact, const std::string& entry, const St
   CHECK(artifact.log.find("warning") == std::string::npos);
 }
 
+/// Of rows without columns, which the matrix has none of.
+void compile_backward_of_nothing(Engine& engine, const Target& target) {
+  BackwardSpec spec;
+  spec.table_gradient = AppliedGradient{Optimizer::row_wise_adagrad};
+  const BackwardStrategy strategy = default_strategy(spec, target);
+  for (const Specialisation& one : specialise(spec, strategy, target)) {
+    INFO(one.name);
+    check_artifact(engine.artifact(one), one.entry, strategy.shape);
+  }
+}
+
 void compile_backward_matrix(Engine& engine, const Target& target) {
   // Of the kernels of the weights' gradient a few will do.
   constexpr std::size_t one_of_weights = 8;
@@ -64,6 +75,7 @@ void compile_matrix(const Target& target) {
     if (kernels[i].shape == StrategyShape::rule) CHECK(artifact.spill_bytes <= cold_path_spill);
   }
   compile_backward_matrix(engine, target);
+  compile_backward_of_nothing(engine, target);
 }
 
 TEST_CASE("NVRTC compiles the kernels of the matrix for sm_75", "[matrix][sm_75]") {

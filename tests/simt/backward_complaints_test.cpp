@@ -245,6 +245,8 @@ TEST_CASE("rows without columns have no gradient, and are counted (pytorch#18966
   run(spec, case_of(spec.forward, 2, {0, 4, 1, 2}));
   spec.table_gradient = SparseGradient{};
   CHECK(run(spec, case_of(spec.forward, 2, {0, 4, 4, 2})).rows.size() == 3);
+  spec.table_gradient = AppliedGradient{Optimizer::row_wise_adagrad};  // a mean of no squares
+  run(spec, case_of(spec.forward, 2, {0, 4, 1, 2}));
 }
 
 TEST_CASE("rows of any dim, named again and again, have all of their gradient (tt-metal#43567)") {

@@ -61,6 +61,7 @@ struct Adam {
 template <class Number>
 void step(Optimizer optimizer, const OptimizerParameters& parameters, std::int64_t dim,
           Number* gradient, Number* x, const RowMoments& moments) {
+  if (dim == 0) return;  // of no squares there is no mean
   const auto number = [](float value) { return static_cast<Number>(value); };
   const Number rate = number(parameters.learning_rate);
   const Number epsilon = number(parameters.epsilon);
