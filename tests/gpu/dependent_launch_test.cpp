@@ -57,12 +57,11 @@ std::vector<Gradient> gradients() {
   Gradient of_weights = of(std::monostate{}, BackwardMethod::scatter);
   of_weights.spec.forward.weight_type = DataType::float32;
   of_weights.spec.weight_gradient_type = DataType::float32;
-  return {of(DenseGradient{}, BackwardMethod::scatter),
-          of(ClearedGradient{}, BackwardMethod::scatter),
-          of_weights,
-          of(DenseGradient{}, BackwardMethod::sort),
-          of(SparseGradient{}, BackwardMethod::sort),
-          of(AppliedGradient{}, BackwardMethod::sort)};
+  return {
+      of(DenseGradient{}, BackwardMethod::scatter),   of(DenseGradient{}, BackwardMethod::merge),
+      of(ClearedGradient{}, BackwardMethod::scatter), of_weights,
+      of(DenseGradient{}, BackwardMethod::sort),      of(SparseGradient{}, BackwardMethod::sort),
+      of(AppliedGradient{}, BackwardMethod::sort)};
 }
 
 /// Buffers for bags whose output is the table of the next.

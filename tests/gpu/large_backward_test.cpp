@@ -144,7 +144,7 @@ TEST_CASE("a dense gradient of more than 2^32 elements, added to and cleared") {
       CHECK(same);
     }
   };
-  for (const auto method : {BackwardMethod::scatter, BackwardMethod::sort}) {
+  for (const auto method : {BackwardMethod::scatter, BackwardMethod::merge, BackwardMethod::sort}) {
     for (const auto addressing : {Addressing::bits64, Addressing::bits32}) {
       BackwardSpec spec = sum_of(dim, FixedBags{2}, DenseGradient{});
       spec.forward.addressing = addressing;
@@ -189,7 +189,7 @@ TEST_CASE("a gradient of more than 2^31 rows, dense and sparse") {
   LargeGradients gpu;
   const SampledBags bags(two_to_31 + 10, 1);
   BackwardArguments arguments = bags.arguments();
-  for (const auto method : {BackwardMethod::scatter, BackwardMethod::sort}) {
+  for (const auto method : {BackwardMethod::scatter, BackwardMethod::merge, BackwardMethod::sort}) {
     const device::Buffer gradient = gpu.filled(bags.num_rows * 4, 0);
     arguments.table_gradient = gradient.data();
     gpu.backward(sum_of(1, FixedBags{2}, DenseGradient{}), method, arguments);

@@ -62,7 +62,7 @@ void check_backend(const BackwardCase& given) {
 /// The methods by which the gradient can be made.
 std::vector<BackwardStrategy> strategies_of(const BackwardSpec& spec) {
   std::vector<BackwardStrategy> strategies;
-  for (const auto method : {BackwardMethod::scatter, BackwardMethod::sort}) {
+  for (const auto method : {BackwardMethod::scatter, BackwardMethod::merge, BackwardMethod::sort}) {
     const BackwardStrategy strategy = default_strategy(spec, method, target);
     if (caught([&] { validate(strategy, spec, target); }) == nothing) {
       strategies.push_back(strategy);

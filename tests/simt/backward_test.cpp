@@ -93,7 +93,7 @@ TEST_CASE(
         INFO(to_text(spec) << "; " << to_text(strategy) << ", rows: " << num_rows);
         ForwardCaseOptions options = many_ids(spec.forward, num_rows);
         options.longest_bag = 40;
-        CHECK(check(on_cpu, BackwardCase(spec, options)) == "");
+        CHECK(on_cpu.check(BackwardCase(spec, options)) == "");
       }
     }
   }
