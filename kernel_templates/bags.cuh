@@ -101,9 +101,10 @@ constexpr int run_length =
 constexpr bool runs_are_full = has_runs_of_one_length && run_length * bag_lanes == bag_length;
 constexpr int id_step = has_runs_of_one_length ? 1 : bag_lanes;
 constexpr int id_vector_bytes =
-    runs_are_full ? greatest_common_divisor(id_alignment,
-                                            greatest_common_divisor(16, run_length*(int)sizeof(Id)))
-                  : (int)sizeof(Id);
+    runs_are_full
+        ? greatest_common_divisor(id_alignment,
+                                  greatest_common_divisor(16, run_length % 16 * (int)sizeof(Id)))
+        : (int)sizeof(Id);
 
 template <int n>
 struct Ids {

@@ -16,7 +16,8 @@
 #include "merged_uses.cuh"
 // clang-format on
 
-constexpr int tiles = (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
+constexpr int tiles =
+    vectors_per_row == 0 ? 1 : (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
 
 extern "C" __global__ void __launch_bounds__(block_threads)
     embedding_bag_merge(BagArguments arguments, GradientArguments gradient_arguments,

@@ -54,8 +54,9 @@ inline Span span_of(const Input& in, const Bags& bags, const Merge& merge, int b
   const Index row = bags.first + (Index)bag;
   bool works = row < bags.end;
   if constexpr (keeps_rows && !is_fixed) works &= (int64)row >= first_output_row(in);
-  const Index begin = row * (Index)bag_length;
-  return {begin, works ? begin + (Index)bag_length : begin};
+  // Positions after those of the last bag may be more than Index has.
+  const Index begin = works ? row * (Index)bag_length : 0;
+  return {begin, works ? begin + (Index)bag_length : 0};
 }
 
 inline void read_span(const Input& in, const Bags& bags, Merge& merge, int bag) {

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -58,6 +59,27 @@ TEST_CASE("the kernels of the seed sweep use no local memory") {
         CHECK(contains(artifact.log, "0 bytes stack frame"));
         CHECK(artifact.shared_bytes == 0);
       }
+    }
+  }
+}
+
+TEST_CASE(
+    "the compiler warns of nothing where rows have no columns, or bags as many ids as may be") {
+  if (!compiler_is_here()) return;
+  for (const auto& [dim, bag] : {std::pair{0, 4}, std::pair{4, (1 << 30) - 1}}) {
+    BackwardSpec spec;
+    spec.forward.dim = dim;
+    spec.forward.bags = FixedBags{bag};
+    spec.forward.id_type = IntegerType::int32;
+    std::vector<Specialisation> kernels = {
+        specialise(spec.forward, default_strategy(spec.forward, h200), h200)};
+    for (const auto method : {BackwardMethod::scatter, BackwardMethod::merge}) {
+      kernels.push_back(specialise(spec, default_strategy(spec, method, h200), h200).front());
+    }
+    for (const Specialisation& kernel : kernels) {
+      const Artifact artifact = compile(kernel);
+      INFO(to_text(spec) << '\n' << artifact.log);
+      CHECK_FALSE(contains(artifact.log, "warning"));
     }
   }
 }

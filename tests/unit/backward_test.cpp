@@ -716,6 +716,7 @@ TEST_CASE("the rule for backward merges ids that repeat, or that are many, where
   CHECK(method({.batch = 65536}) == BackwardMethod::merge);
   CHECK(method({.batch = 8192, .top_share = 0.15}) == BackwardMethod::merge);
   CHECK(method({.batch = 65536, .top_share = 1e-5}) == BackwardMethod::scatter);
+  CHECK(method({.batch = std::int64_t{1} << 62}) == BackwardMethod::merge);  // 2^65 ids
   CHECK(caught([&] { static_cast<void>(method({.batch = 1, .top_share = 1.5})); }) ==
         "invalid_argument: The expected top_share is 1.5; it is a part of the ids, from 0 to 1.");
   spec.deterministic = true;

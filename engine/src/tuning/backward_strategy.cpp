@@ -102,12 +102,14 @@ Strategy sort_shape(const BackwardSpec& spec, const Target& target) {
 /// by a power law.
 bool gains_by_merging(const BackwardSpec& spec, const ExpectedIds& expected) {
   constexpr double additions_that_pay = 350;
-  constexpr std::int64_t ids_that_pay = std::int64_t{1} << 17;
+  constexpr double ids_that_pay = 1 << 17;
   if (!can_merge(spec) || !expected.batch) return false;
   const auto* fixed = std::get_if<FixedBags>(&spec.forward.bags);
-  const std::int64_t ids = *expected.batch * (fixed != nullptr ? fixed->size : 1);
+  // A hint of any size is legal.
+  const double ids = static_cast<double>(*expected.batch) *
+                     static_cast<double>(fixed != nullptr ? fixed->size : 1);
   if (!expected.top_share) return ids >= ids_that_pay;
-  return *expected.top_share * static_cast<double>(ids) > additions_that_pay;
+  return *expected.top_share * ids > additions_that_pay;
 }
 
 void validate_scatter(const Strategy& shape, const BackwardSpec& spec) {
