@@ -18,6 +18,14 @@ using Scatter = void(BagArguments bags, GradientArguments gradients, long long f
 using WeightGradient = void(BagArguments bags, WeightGradientArguments gradients,
                             long long first_block, BadInputReport* report);
 
+/// In two launches, as where one grid cannot have all blocks. `launch` takes the first of them and
+/// how many.
+template <class Launch>
+std::string launch_in_parts(std::int64_t blocks, Launch launch) {
+  const std::string problem = launch(0, blocks / 3);
+  return problem.empty() ? launch(blocks / 3, blocks - blocks / 3) : problem;
+}
+
 }  // namespace
 
 BackwardOnCpu::BackwardOnCpu(const BackwardSpec& spec, const BackwardStrategy& strategy,
@@ -63,17 +71,14 @@ std::string BackwardOnCpu::launch_weight_gradient(const BackwardArguments& argum
   const BagArguments bags = bag_arguments(arguments.forward);
   const WeightGradientArguments gradients = {arguments.output_gradient, arguments.weight_gradient};
   auto* const entry = of_weights_->entry<WeightGradient>();
-  const auto launch_part = [&](std::int64_t first_block, std::int64_t blocks) {
+  const std::int64_t all = divided_up(arguments.forward.batch, rows_per_block(shape));
+  return launch_in_parts(all, [&](std::int64_t first_block, std::int64_t blocks) {
     return of_weights_->run(runner_,
                             {.blocks = blocks,
                              .block_threads = shape.block_threads,
                              .threads_meet = shape.lanes_per_row * shape.bag_lanes > 1},
                             [&] { entry(bags, gradients, first_block, &report); });
-  };
-  // As where one grid cannot have them all.
-  const std::int64_t blocks = divided_up(arguments.forward.batch, rows_per_block(shape));
-  const std::string problem = launch_part(0, blocks / 3);
-  return problem.empty() ? launch_part(blocks / 3, blocks - blocks / 3) : problem;
+  });
 }
 
 std::string BackwardOnCpu::launch_scatter(const BackwardArguments& arguments,
@@ -84,12 +89,15 @@ std::string BackwardOnCpu::launch_scatter(const BackwardArguments& arguments,
   const CompiledKernel& kernel = *of_table_.front();
   auto* const entry = kernel.entry<Scatter>();
   const std::int64_t rows = output_rows(spec_.forward, arguments.forward);
-  return kernel.run(
-      runner_,
-      {.blocks = blocks_for(table_, shape, rows),
-       .block_threads = shape.block_threads,
-       .threads_meet = shape.bag_lanes > 1 || strategy_.method == BackwardMethod::merge},
-      [&] { entry(bags, gradients, 0, &report); });
+  const std::int64_t all = blocks_for(table_, shape, rows);
+  return launch_in_parts(all, [&](std::int64_t first_block, std::int64_t blocks) {
+    return kernel.run(
+        runner_,
+        {.blocks = blocks,
+         .block_threads = shape.block_threads,
+         .threads_meet = shape.bag_lanes > 1 || strategy_.method == BackwardMethod::merge},
+        [&] { entry(bags, gradients, first_block, &report); });
+  });
 }
 
 std::string BackwardOnCpu::launch_sorted(BackwardArguments arguments, BadInputReport& report) {

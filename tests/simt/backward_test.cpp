@@ -1,14 +1,17 @@
 #include <spdlog/fmt/fmt.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <new>
 #include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "backward_on_cpu.hpp"
+#include "bad_input_report.cuh"
 #include "catch.hpp"
 #include "codegen/sorted_kernels.hpp"
 #include "compiled_kernel.hpp"
@@ -80,13 +83,24 @@ TEST_CASE(
   of_fixed.forward.dim = 6;
   of_fixed.forward.bags = FixedBags{5};
   of_fixed.forward.padding_id = 0;
+  BackwardSpec of_long = of_fixed;
+  of_long.forward.bags = FixedBags{37};
   BackwardSpec of_csr = of_fixed;
   of_csr.forward.bags = CsrBags{};
   of_csr.forward.pooling = {Pooling::mean_by_weights, Pooling::mean};
   of_csr.forward.weight_type = DataType::float16;
-  for (const BackwardSpec& spec : {validated(of_fixed), validated(of_csr)}) {
+  BackwardSpec of_rows = of_fixed;
+  of_rows.forward.bags = CsrBags{};
+  of_rows.forward.pooling = Pooling::none;
+  of_rows.forward.bad_ids = BadIds::trust;  // ids before the first offset are no rows
+  BackwardSpec of_max = of_fixed;
+  of_max.forward.pooling = {Pooling::max, Pooling::sum};
+  of_max.forward.winners = true;
+  for (const BackwardSpec& given : {of_fixed, of_long, of_csr, of_rows, of_max}) {
+    const BackwardSpec spec = validated(given);
     BackwardStrategy strategy = default_strategy(spec, BackwardMethod::merge, target, 100'000);
-    for (const int bags_per_group : {1, strategy.shape.bags_per_group}) {
+    strategy.shape.block_threads = 256;  // 85 groups, and a thread that has none
+    for (const int bags_per_group : {1, 3}) {
       strategy.shape.bags_per_group = bags_per_group;
       BackwardOnCpu on_cpu(spec, strategy, target, seed());
       for (const std::int64_t num_rows : {2, 30, 5000}) {
@@ -97,6 +111,108 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE(
+    "merging on the CPU reports the first bad input, in whichever bag, round and tile it is") {
+  const Target target{9, 0};
+  BackwardSpec spec;
+  spec.forward.dim = 6;
+  spec.forward.bags = CsrBags{};
+  spec.forward.bad_ids = BadIds::report;
+  spec.forward.addressing = Addressing::bits32;
+  spec = validated(spec);
+  BackwardStrategy strategy = default_strategy(spec, BackwardMethod::merge, target);
+  strategy.shape.block_threads = 32;
+  strategy.shape.bags_per_group = 1;
+  for (const int lanes_per_row : {3, 2}) {  // of three vectors: one tile, or two
+    strategy.shape.lanes_per_row = lanes_per_row;
+    BackwardOnCpu on_cpu(spec, strategy, target, seed());
+    for (std::uint64_t number = 0; number < 60; ++number) {
+      ForwardCaseOptions options;
+      options.spec = spec.forward;
+      options.batch = 20;  // the last block has idle bags
+      options.num_rows = 30;
+      options.mix.bad = number % 2 == 0 ? 0.004 : 0.1;
+      options.longest_bag = 40;
+      options.broken_offsets = number % 3 == 0;
+      options.poison_after = false;
+      options.seed = seed() + number;
+      const BackwardCase given(spec, options);
+      INFO(to_text(strategy) << "; " << given.inputs.description);
+      CHECK(on_cpu.check(given) == "");
+    }
+  }
+}
+
+/// As many floats as nobody has memory for: only pages that are touched take any.
+class SparseFloats {
+ public:
+  explicit SparseFloats(std::size_t count) : bytes_(count * sizeof(float)) {
+    void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    floats_ = static_cast<float*>(memory);
+  }
+  SparseFloats(const SparseFloats&) = delete;
+  SparseFloats& operator=(const SparseFloats&) = delete;
+  ~SparseFloats() { ::munmap(floats_, bytes_); }
+
+  float& operator[](std::int64_t at) { return floats_[at]; }
+
+ private:
+  std::size_t bytes_;
+  float* floats_ = nullptr;
+};
+
+/// Rows that a table of 2048 slots would all put into the first, half of them beyond 2^32.
+std::vector<std::int64_t> rows_of_one_slot(std::size_t count) {
+  std::vector<std::int64_t> rows;
+  for (std::uint32_t row = 0; rows.size() < count; ++row) {
+    if (row * 2654435769u >> (32 - 11) != 0) continue;
+    rows.push_back(row);
+    rows.push_back(row + (std::int64_t{1} << 32));
+  }
+  return rows;
+}
+
+TEST_CASE(
+    "merging on the CPU adds each row at once, where all of them have one slot, beyond 2^32") {
+  constexpr std::int64_t uses_of_row = 4, ids_of_bag = 32;
+  const Target target{9, 0};
+  BackwardSpec spec;
+  spec.forward.dim = 1;
+  spec.forward.bags = FixedBags{ids_of_bag};
+  spec.forward.pooling = Pooling::sum;
+  spec = validated(spec);
+  BackwardStrategy strategy = default_strategy(spec, BackwardMethod::merge, target);
+  strategy.shape.lanes_per_row = strategy.shape.block_threads = 32;  // one group
+  strategy.shape.bags_per_group = 32;
+  BackwardOnCpu on_cpu(spec, strategy, target, seed());
+
+  const std::vector<std::int64_t> rows = rows_of_one_slot(256);
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < uses_of_row; ++i) ids.insert(ids.end(), rows.begin(), rows.end());
+  std::mt19937_64 random(seed());
+  std::shuffle(ids.begin(), ids.end(), random);
+  const auto batch = static_cast<std::int64_t>(ids.size()) / ids_of_bag;
+  const std::vector<float> output_gradient(static_cast<std::size_t>(batch), 1.0f);
+  // From here on 1 is rounded away where it is added alone.
+  constexpr float large = 0x1p24f;
+  const std::int64_t num_rows = rows.back() + 1;
+  SparseFloats gradient(static_cast<std::size_t>(num_rows));
+  for (const std::int64_t row : rows) gradient[row] = large;
+
+  BackwardArguments arguments;
+  arguments.forward.ids = ids.data();
+  arguments.forward.num_rows = num_rows;
+  arguments.forward.batch = batch;
+  arguments.output_gradient = output_gradient.data();
+  arguments.table_gradient = &gradient[0];
+  BadInputReport report{};
+  CHECK(on_cpu.launch(arguments, report) == "");
+  CHECK(std::all_of(rows.begin(), rows.end(),
+                    [&](std::int64_t row) { return gradient[row] == large + uses_of_row; }));
 }
 
 TEST_CASE("a pass of the sort orders keys by one digit and keeps the order of equal ones") {
