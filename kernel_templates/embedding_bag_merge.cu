@@ -19,7 +19,7 @@
 constexpr int tiles =
     vectors_per_row == 0 ? 1 : (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
 
-extern "C" __global__ void __launch_bounds__(block_threads)
+extern "C" __global__ void __launch_bounds__(block_threads, 1)
     embedding_bag_merge(BagArguments arguments, GradientArguments gradient_arguments,
                         int64 first_block, BadInputReport* report) {
   if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();

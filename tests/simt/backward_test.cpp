@@ -93,6 +93,7 @@ TEST_CASE(
   of_rows.forward.bags = CsrBags{};
   of_rows.forward.pooling = Pooling::none;
   of_rows.forward.bad_ids = BadIds::trust;  // ids before the first offset are no rows
+  of_rows.forward.id_type = IntegerType::int32;
   BackwardSpec of_max = of_fixed;
   of_max.forward.pooling = {Pooling::max, Pooling::sum};
   of_max.forward.winners = true;
@@ -119,6 +120,7 @@ TEST_CASE(
   BackwardSpec spec;
   spec.forward.dim = 6;
   spec.forward.bags = CsrBags{};
+  spec.forward.padding_id = -1;
   spec.forward.bad_ids = BadIds::report;
   spec.forward.addressing = Addressing::bits32;
   spec = validated(spec);
