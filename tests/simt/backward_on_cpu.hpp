@@ -38,7 +38,8 @@ class BackwardOnCpu {
   BackwardSpec spec_;
   ForwardSpec table_;
   BackwardStrategy strategy_;
-  std::shared_ptr<CompiledKernel> of_weights_;  ///< null where their gradient is not asked for
+  std::shared_ptr<const CompiledKernel>
+      of_weights_;  ///< null where their gradient is not asked for
   CompiledKernels of_table_;
   BlockRunner runner_;
 };

@@ -244,7 +244,7 @@ TEST_CASE("a pass of the sort orders keys by one digit and keeps the order of eq
        {std::pair{SortedKernel::small_pass, keys_per_thread_of_small_pass},
         std::pair{SortedKernel::large_pass, keys_per_thread_of_large_pass}}) {
     const Specialisation& pass = kernels[static_cast<std::size_t>(number)];
-    const CompiledKernel kernel(pass.source, pass.entry);
+    const std::shared_ptr<const CompiledKernel> kernel = compiled(pass);
     const std::int64_t tiles = divided_up(count, std::int64_t{pass_block_threads} * per_thread);
     std::vector<std::uint32_t> sorted_keys(count), sorted_positions(count);
     std::vector<unsigned long long> told(static_cast<std::size_t>(tiles) * most_digits / 2);
@@ -260,9 +260,9 @@ TEST_CASE("a pass of the sort orders keys by one digit and keeps the order of eq
                                           .shift = shift,
                                           .digit_bits = digit_bits};
     BlockRunner runner(seed());
-    auto* const entry = kernel.entry<void(RadixPassArguments)>();
-    CHECK(kernel.run(runner, {.blocks = tiles, .block_threads = pass_block_threads},
-                     [&] { entry(arguments); }) == "");
+    auto* const entry = kernel->entry<void(RadixPassArguments)>();
+    CHECK(kernel->run(runner, {.blocks = tiles, .block_threads = pass_block_threads},
+                      [&] { entry(arguments); }) == "");
     CHECK((sorted_positions == order));
     CHECK(std::equal(order.begin(), order.end(), sorted_keys.begin(),
                      [&](std::uint32_t i, std::uint32_t key) { return keys[i] == key; }));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "support/temporary_folder.hpp"
@@ -29,10 +30,11 @@ std::string read(const std::filesystem::path& path) {
 /// Without what GCC 12 derives about functions' memory: by it the sums of some kernels stay the
 /// zeros that they begin with (clang is right, and so is GCC without it or under the sanitizers).
 /// Hidden symbols, or the inline functions and static variables of one kernel would be taken for
-/// those of another.
+/// those of another. No libraries: this program has what the sanitizers call, and to look for it
+/// in them takes longer than to compile a small kernel.
 std::string compile_command(const std::filesystem::path& folder) {
   return fmt::format(
-      "'{}' -x c++ -std=c++17 -O1 -g1 -fPIC -shared -fvisibility=hidden -fno-gnu-unique "
+      "'{}' -x c++ -std=c++17 -O1 -g1 -fPIC -shared -nostdlib -fvisibility=hidden -fno-gnu-unique "
       "-fno-tree-pta -fno-ipa-modref -fno-ipa-pure-const "
       "-fno-strict-aliasing -w {} "
       "-include '{}' '{}' -o '{}' > '{}' 2>&1",
@@ -62,6 +64,13 @@ CompiledKernel::CompiledKernel(const std::string& source, const std::string& ent
 
 CompiledKernel::~CompiledKernel() {
   ::dlclose(library_);
+}
+
+std::shared_ptr<const CompiledKernel> compiled(const Specialisation& one) {
+  static std::map<std::string, std::shared_ptr<const CompiledKernel>> known;
+  std::shared_ptr<const CompiledKernel>& kernel = known[one.source];
+  if (kernel == nullptr) kernel = std::make_shared<CompiledKernel>(one.source, one.entry);
+  return kernel;
 }
 
 void* CompiledKernel::symbol(const char* name) const {

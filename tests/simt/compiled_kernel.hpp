@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "block_runner.hpp"
+#include "jitbag/specialisation.hpp"
 
 namespace jitbag::test {
 
@@ -50,5 +52,8 @@ class CompiledKernel {
   Index* grid_size_ = nullptr;
   void (*poison_shared_)() = nullptr;
 };
+
+/// Each text is compiled once: many specs share kernels, and many tests specs.
+[[nodiscard]] std::shared_ptr<const CompiledKernel> compiled(const Specialisation& one);
 
 }  // namespace jitbag::test

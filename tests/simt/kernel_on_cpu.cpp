@@ -21,7 +21,7 @@ KernelOnCpu::KernelOnCpu(const ForwardSpec& spec, const Strategy& strategy, cons
     : spec_(validated(spec)),
       strategy_(strategy),
       source_(specialise(spec, strategy, target)),
-      kernel_(source_.source, source_.entry),
+      kernel_(compiled(source_)),
       runner_(seed) {}
 
 std::string KernelOnCpu::launch(const ForwardArguments& arguments, BadInputReport& report) {
@@ -34,13 +34,13 @@ std::string KernelOnCpu::launch(const ForwardArguments& arguments, BadInputRepor
 
 std::string KernelOnCpu::launch_part(const ForwardArguments& arguments, BadInputReport& report,
                                      std::int64_t first_block, std::int64_t blocks) {
-  auto* const entry = kernel_.entry<EmbeddingBag>();
+  auto* const entry = kernel_->entry<EmbeddingBag>();
   const BagArguments with = bag_arguments(arguments);
-  return kernel_.run(runner_,
-                     {.blocks = blocks,
-                      .block_threads = strategy_.block_threads,
-                      .threads_meet = threads_meet(spec_, strategy_)},
-                     [&] { entry(with, first_block, &report); });
+  return kernel_->run(runner_,
+                      {.blocks = blocks,
+                       .block_threads = strategy_.block_threads,
+                       .threads_meet = threads_meet(spec_, strategy_)},
+                      [&] { entry(with, first_block, &report); });
 }
 
 std::string KernelOnCpu::check(const ForwardCase& forward_case) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "block_runner.hpp"
@@ -32,7 +33,7 @@ class KernelOnCpu {
   ForwardSpec spec_;
   Strategy strategy_;
   Specialisation source_;
-  CompiledKernel kernel_;
+  std::shared_ptr<const CompiledKernel> kernel_;
   BlockRunner runner_;
 };
 

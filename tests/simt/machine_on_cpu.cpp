@@ -1,19 +1,8 @@
 #include "machine_on_cpu.hpp"
 
 #include <cstring>
-#include <map>
 
 namespace jitbag::test {
-namespace {
-
-std::shared_ptr<CompiledKernel> compiled(const Specialisation& one) {
-  static std::map<std::string, std::shared_ptr<CompiledKernel>> known;
-  std::shared_ptr<CompiledKernel>& kernel = known[one.source];
-  if (kernel == nullptr) kernel = std::make_shared<CompiledKernel>(one.source, one.entry);
-  return kernel;
-}
-
-}  // namespace
 
 CompiledKernels compiled(const std::vector<Specialisation>& specialisations) {
   CompiledKernels kernels;

@@ -12,9 +12,9 @@
 
 namespace jitbag::test {
 
-using CompiledKernels = std::vector<std::shared_ptr<CompiledKernel>>;
+using CompiledKernels = std::vector<std::shared_ptr<const CompiledKernel>>;
 
-/// In the same order. Kernels that many specs share are compiled once.
+/// In the same order.
 [[nodiscard]] CompiledKernels compiled(const std::vector<Specialisation>& specialisations);
 
 /// What enqueue_sort() and what is built on it run on. After a problem nothing runs any more.

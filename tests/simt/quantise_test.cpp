@@ -1,4 +1,5 @@
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class QuantiserOnCpu {
   explicit QuantiserOnCpu(const ForwardSpec& spec)
       : spec_(spec),
         source_(quantiser_specialisation(spec, {9, 0})),
-        kernel_(source_.source, source_.entry),
+        kernel_(compiled(source_)),
         runner_(seed()) {}
 
   /// With fewer blocks than there are rows for, so that some go on to others. Returns nothing, or
@@ -32,8 +33,8 @@ class QuantiserOnCpu {
     const QuantiseArguments with = table.arguments(values.data());
     const QuantiserShape shape = quantiser_shape(spec_);
     const std::int64_t blocks = divided_up(expected.num_rows, shape.rows_per_block());
-    auto* const entry = kernel_.entry<QuantiseRows>();
-    std::string problem = kernel_.run(
+    auto* const entry = kernel_->entry<QuantiseRows>();
+    std::string problem = kernel_->run(
         runner_, {.blocks = divided_up(blocks, 3), .block_threads = shape.block_threads},
         [&] { entry(with.values, with.num_rows, with.table, with.scales); });
     return problem.empty() ? difference(table, expected, spec_) : problem;
@@ -42,7 +43,7 @@ class QuantiserOnCpu {
  private:
   ForwardSpec spec_;
   Specialisation source_;
-  CompiledKernel kernel_;
+  std::shared_ptr<const CompiledKernel> kernel_;
   BlockRunner runner_;
 };
 

@@ -21,7 +21,7 @@ TablesOnCpu::TablesOnCpu(const TablesSpec& spec, const std::vector<Strategy>& st
       strategies_(strategies),
       expected_batch_(expected_batch),
       source_(specialise(spec, strategies, target)),
-      kernel_(source_.source, source_.entry),
+      kernel_(compiled(source_)),
       runner_(seed) {}
 
 std::string TablesOnCpu::launch(const std::vector<ForwardArguments>& tables,
@@ -41,18 +41,18 @@ std::string TablesOnCpu::launch(const std::vector<ForwardArguments>& tables,
   for (std::size_t t = 0; t < strategies_.size(); ++t) {
     any_meet |= threads_meet(spec_.tables[t], strategies_[t]);
   }
-  auto* const entry = kernel_.entry<EmbeddingBagTables>();
+  auto* const entry = kernel_->entry<EmbeddingBagTables>();
   std::int64_t first_slot = 0;
   for (const std::int64_t end : {slots / 3, slots}) {
     const std::string problem =
-        kernel_.run(runner_,
-                    {.blocks = (end - first_slot) * blocks_per_slot,
-                     .block_threads = strategies_.front().block_threads,
-                     .threads_meet = any_meet},
-                    [&] {
-                      entry(entries.data(), grid.blocks.data(), blocks_per_slot, grid.slot_bags,
-                            all, first_slot, &report);
-                    });
+        kernel_->run(runner_,
+                     {.blocks = (end - first_slot) * blocks_per_slot,
+                      .block_threads = strategies_.front().block_threads,
+                      .threads_meet = any_meet},
+                     [&] {
+                       entry(entries.data(), grid.blocks.data(), blocks_per_slot, grid.slot_bags,
+                             all, first_slot, &report);
+                     });
     if (!problem.empty()) return problem;
     first_slot = end;
   }

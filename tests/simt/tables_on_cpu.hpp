@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ class TablesOnCpu {
   std::vector<Strategy> strategies_;
   std::optional<std::int64_t> expected_batch_;
   Specialisation source_;
-  CompiledKernel kernel_;
+  std::shared_ptr<const CompiledKernel> kernel_;
   BlockRunner runner_;
 };
 
