@@ -38,4 +38,4 @@ lint: setup ## Check the format, then clang-tidy
 	@scripts/lint.sh
 
 clean: ## Remove what was built; build/cuda stays
-	rm -rf build/release build/debug build/thread build/fuzz
+	rm -rf build/release build/debug build/thread build/fuzz build/lint

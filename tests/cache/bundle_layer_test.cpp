@@ -22,7 +22,7 @@ using test::says;
 using test::TemporaryFolder;
 namespace fs = std::filesystem;
 
-const std::vector<std::string> some_names = {"a", "b", "c"};
+const std::vector<std::string> three_names = {"a", "b", "c"};
 
 struct Heard {
   std::vector<std::string> warnings;
@@ -34,12 +34,12 @@ struct Heard {
 TEST_CASE("a bundle is a layer with its records, keys and producers") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "b";
-  static_cast<void>(write_bundle(path, contents_of(some_names)));
+  static_cast<void>(write_bundle(path, contents_of(three_names)));
   Heard heard;
   const BundleLayer layer(path, {}, heard.listener());
   CHECK(layer.place() == Place::bundle);
   CHECK(layer.where() == path.string());
-  for (const std::string& name : some_names) CHECK(layer.find(sample(name).key()) == sample(name));
+  for (const std::string& name : three_names) CHECK(layer.find(sample(name).key()) == sample(name));
   CHECK_FALSE(layer.find(sample("other").key()));
   CHECK(layer.keys().size() == 3);
   CHECK(std::ranges::is_sorted(layer.keys(), {}, &Digest::bytes));
@@ -52,7 +52,7 @@ TEST_CASE("a bundle layer opens nothing until the first look") {
   const fs::path path = folder.path() / "b";
   Heard heard;
   const BundleLayer layer(path, {}, heard.listener());
-  static_cast<void>(write_bundle(path, contents_of(some_names)));
+  static_cast<void>(write_bundle(path, contents_of(three_names)));
   CHECK(layer.find(sample("a").key()));
   CHECK(heard.warnings.empty());
 }
@@ -62,7 +62,7 @@ TEST_CASE("a bundle that cannot be used is a layer without records, with one war
   const test::KeyPair pair(folder.path(), 1);
   const fs::path none = folder.path() / "none";
   const fs::path unsigned_one = folder.path() / "unsigned";
-  static_cast<void>(write_bundle(unsigned_one, contents_of(some_names)));
+  static_cast<void>(write_bundle(unsigned_one, contents_of(three_names)));
   for (const fs::path& path : {none, unsigned_one}) {
     Heard heard;
     const BundleLayer layer(path, pair.trusted(), heard.listener());
@@ -79,12 +79,12 @@ TEST_CASE("a bundle that cannot be used is a layer without records, with one war
 TEST_CASE("a bundle that is cut short while it is a layer is a miss, with one warning") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "b";
-  static_cast<void>(write_bundle(path, contents_of(some_names)));
+  static_cast<void>(write_bundle(path, contents_of(three_names)));
   Heard heard;
   const BundleLayer layer(path, {}, heard.listener());
   REQUIRE(layer.find(sample("a").key()));
   REQUIRE(::truncate(path.c_str(), 100) == 0);
-  for (const std::string& name : some_names) CHECK_FALSE(layer.find(sample(name).key()));
+  for (const std::string& name : three_names) CHECK_FALSE(layer.find(sample(name).key()));
   CHECK(layer.keys().empty());
   REQUIRE(heard.warnings.size() == 1);
   CHECK(says(heard.warnings.front(), "cut short"));

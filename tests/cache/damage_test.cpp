@@ -14,13 +14,13 @@ namespace fs = std::filesystem;
 using test::CacheFolder;
 using test::sample;
 
-/// A folder with a record, and the record's place.
-struct Place {
+/// A folder with a record, and where the record lies.
+struct StoredRecord {
   CacheFolder folder;
   Record record = sample("a");
   fs::path path = folder.cache().path_of(record.key());
 
-  Place() { REQUIRE(folder.cache().store(record)); }
+  StoredRecord() { REQUIRE(folder.cache().store(record)); }
 
   void check_miss_then_healed(const std::string& reason) {
     CHECK_FALSE(folder.cache().find(record.key()));
@@ -39,118 +39,118 @@ struct Place {
 };
 
 TEST_CASE("an empty file is a miss and healed") {
-  Place place;
-  test::write_content(place.path, "");
-  place.check_miss_then_healed("It does not start as a record does.");
+  StoredRecord stored;
+  test::write_content(stored.path, "");
+  stored.check_miss_then_healed("It does not start as a record does.");
 }
 
 TEST_CASE("a torn record is a miss and healed") {
-  Place place;
-  const std::string whole = test::content_of(place.path);
-  test::write_content(place.path, whole.substr(0, whole.size() / 2));
-  place.check_miss_then_healed("Its checksum does not fit its content.");
+  StoredRecord stored;
+  const std::string whole = test::content_of(stored.path);
+  test::write_content(stored.path, whole.substr(0, whole.size() / 2));
+  stored.check_miss_then_healed("Its checksum does not fit its content.");
 }
 
 TEST_CASE("a record with blocks of zeros, as a power cut leaves them, is a miss and healed") {
-  Place place;
-  test::write_content(place.path, std::string(test::content_of(place.path).size(), '\0'));
-  place.check_miss_then_healed("It does not start as a record does.");
+  StoredRecord stored;
+  test::write_content(stored.path, std::string(test::content_of(stored.path).size(), '\0'));
+  stored.check_miss_then_healed("It does not start as a record does.");
 }
 
 TEST_CASE("one flipped bit anywhere in a stored record is a miss") {
-  Place place;
-  const std::string whole = test::content_of(place.path);
+  StoredRecord stored;
+  const std::string whole = test::content_of(stored.path);
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
-    test::write_content(place.path, damaged);
-    if (place.folder.cache().find(place.record.key())) FAIL("byte " << at << " is not seen");
+    test::write_content(stored.path, damaged);
+    if (stored.folder.cache().find(stored.record.key())) FAIL("byte " << at << " is not seen");
   }
-  CHECK(place.folder.warnings().size() == 1);
-  CHECK(place.folder.cache().store(place.record));
-  CHECK(test::content_of(place.path) == whole);
+  CHECK(stored.folder.warnings().size() == 1);
+  CHECK(stored.folder.cache().store(stored.record));
+  CHECK(test::content_of(stored.path) == whole);
 }
 
 TEST_CASE("a whole record under another key's name is a miss and healed") {
-  Place place;
-  REQUIRE(place.folder.cache().store(sample("b")));
-  const fs::path other = place.folder.cache().path_of(sample("b").key());
-  test::write_content(place.path, test::content_of(other));
+  StoredRecord stored;
+  REQUIRE(stored.folder.cache().store(sample("b")));
+  const fs::path other = stored.folder.cache().path_of(sample("b").key());
+  test::write_content(stored.path, test::content_of(other));
   fs::remove(other);
-  place.check_miss_then_healed("It holds the record of another key.");
+  stored.check_miss_then_healed("It holds the record of another key.");
 }
 
 TEST_CASE("a full folder is a miss and healed") {
-  Place place;
-  fs::remove(place.path);
-  fs::create_directories(place.path / "more" / "inside");
-  test::write_content(place.path / "more" / "file", "x");
-  place.check_miss_then_healed("It is a folder.");
+  StoredRecord stored;
+  fs::remove(stored.path);
+  fs::create_directories(stored.path / "more" / "inside");
+  test::write_content(stored.path / "more" / "file", "x");
+  stored.check_miss_then_healed("It is a folder.");
 }
 
 TEST_CASE("a fifo is a miss, does not hang, and is healed") {
-  Place place;
-  fs::remove(place.path);
-  REQUIRE(::mkfifo(place.path.c_str(), 0600) == 0);
-  place.check_miss_then_healed("It is a fifo.");
+  StoredRecord stored;
+  fs::remove(stored.path);
+  REQUIRE(::mkfifo(stored.path.c_str(), 0600) == 0);
+  stored.check_miss_then_healed("It is a fifo.");
 }
 
 TEST_CASE("a symbolic link is a miss, even to the record, and healed without touching its target") {
-  Place place;
-  const fs::path elsewhere = place.folder.parent() / "elsewhere";
-  fs::rename(place.path, elsewhere);
+  StoredRecord stored;
+  const fs::path elsewhere = stored.folder.parent() / "elsewhere";
+  fs::rename(stored.path, elsewhere);
   const std::string content = test::content_of(elsewhere);
-  fs::create_symlink(elsewhere, place.path);
-  place.check_miss_then_healed("It is a symbolic link.");
+  fs::create_symlink(elsewhere, stored.path);
+  stored.check_miss_then_healed("It is a symbolic link.");
   CHECK(test::content_of(elsewhere) == content);
 }
 
 TEST_CASE("a link to nothing is a miss and healed") {
-  Place place;
-  fs::remove(place.path);
-  fs::create_symlink("nothing", place.path);
-  place.check_miss_then_healed("It is a symbolic link.");
+  StoredRecord stored;
+  fs::remove(stored.path);
+  fs::create_symlink("nothing", stored.path);
+  stored.check_miss_then_healed("It is a symbolic link.");
 }
 
 TEST_CASE("a record that others could have written is a miss and healed") {
-  Place place;
-  fs::permissions(place.path, fs::perms(0620));
-  place.check_miss_then_healed("It can be written by other users (mode 0620).");
+  StoredRecord stored;
+  fs::permissions(stored.path, fs::perms(0620));
+  stored.check_miss_then_healed("It can be written by other users (mode 0620).");
 }
 
 TEST_CASE("another user's record is a miss and healed") {
   if (::geteuid() != 0) return;  // only root can give a file away
-  Place place;
-  REQUIRE(::chown(place.path.c_str(), 65534, 0) == 0);
-  place.check_miss_then_healed("It belongs to user 65534, not to user 0.");
+  StoredRecord stored;
+  REQUIRE(::chown(stored.path.c_str(), 65534, 0) == 0);
+  stored.check_miss_then_healed("It belongs to user 65534, not to user 0.");
 }
 
 TEST_CASE("a file too large to be a record is a miss, is not read, and is healed") {
-  Place place;
-  fs::resize_file(place.path, std::uintmax_t{1} << 40);
-  place.check_miss_then_healed("It has 1099511627776 bytes, more than the 268435456 allowed.");
+  StoredRecord stored;
+  fs::resize_file(stored.path, std::uintmax_t{1} << 40);
+  stored.check_miss_then_healed("It has 1099511627776 bytes, more than the 268435456 allowed.");
 }
 
 TEST_CASE("each damaged record has its own warning") {
-  Place place;
-  REQUIRE(place.folder.cache().store(sample("b")));
-  test::write_content(place.path, "x");
-  test::write_content(place.folder.cache().path_of(sample("b").key()), "x");
+  StoredRecord stored;
+  REQUIRE(stored.folder.cache().store(sample("b")));
+  test::write_content(stored.path, "x");
+  test::write_content(stored.folder.cache().path_of(sample("b").key()), "x");
   for (int i = 0; i < 3; ++i) {
-    CHECK_FALSE(place.folder.cache().find(sample("a").key()));
-    CHECK_FALSE(place.folder.cache().find(sample("b").key()));
+    CHECK_FALSE(stored.folder.cache().find(sample("a").key()));
+    CHECK_FALSE(stored.folder.cache().find(sample("b").key()));
   }
-  CHECK(place.folder.warnings().size() == 2);
+  CHECK(stored.folder.warnings().size() == 2);
 }
 
 TEST_CASE("whatever stands in a record's place can be discarded") {
-  Place place;
-  fs::remove(place.path);
-  fs::create_directories(place.path / "inside");
-  place.folder.cache().discard(place.record.key());
-  CHECK_FALSE(fs::exists(place.path));
-  CHECK_FALSE(place.folder.cache().find(place.record.key()));
-  CHECK(place.folder.warnings().empty());
+  StoredRecord stored;
+  fs::remove(stored.path);
+  fs::create_directories(stored.path / "inside");
+  stored.folder.cache().discard(stored.record.key());
+  CHECK_FALSE(fs::exists(stored.path));
+  CHECK_FALSE(stored.folder.cache().find(stored.record.key()));
+  CHECK(stored.folder.warnings().empty());
 }
 
 }  // namespace

@@ -21,11 +21,11 @@ using test::contains;
 using test::sample;
 
 /// A folder that someone else has filled.
-struct Shipped {
+struct ShippedFolder {
   CacheFolder folder;
   FolderLayer layer{folder.path(), folder.listener()};
 
-  Shipped() {
+  ShippedFolder() {
     REQUIRE(folder.cache().store(sample("a")));
     REQUIRE(folder.cache().store(sample("b")));
     folder.cache().remember({"build", "a compiler"});
@@ -37,7 +37,7 @@ struct Shipped {
 };
 
 TEST_CASE("a layer finds and lists what is in the folder") {
-  Shipped shipped;
+  ShippedFolder shipped;
   CHECK(shipped.layer.place() == Place::folder);
   CHECK(shipped.layer.where() == shipped.folder.path());
   CHECK(shipped.layer.find(sample("a").key()) == sample("a"));
@@ -50,7 +50,7 @@ TEST_CASE("a layer finds and lists what is in the folder") {
 }
 
 TEST_CASE("a layer changes nothing, not even a time of use") {
-  Shipped shipped;
+  ShippedFolder shipped;
   test::set_age(shipped.folder.cache().path_of(sample("a").key()), 100'000);
   test::write_content(shipped.folder.cache().path_of(sample("b").key()), "damaged");
   const test::Snapshot before = test::snapshot(shipped.folder.path());
@@ -90,7 +90,7 @@ TEST_CASE("an empty folder is a layer without records, and no warning") {
 }
 
 TEST_CASE("a layer that others can write to is refused") {
-  Shipped shipped;
+  ShippedFolder shipped;
   REQUIRE(::chmod((shipped.folder.path() / "records").c_str(), 0775) == 0);
   CHECK_FALSE(shipped.layer.find(sample("a").key()));
   CHECK(shipped.layer.keys().empty());
@@ -100,7 +100,7 @@ TEST_CASE("a layer that others can write to is refused") {
 
 TEST_CASE("root's layer serves everyone who can read it, and another user's serves nobody else") {
   if (::geteuid() != 0) return;  // only root can give files away
-  Shipped shipped;
+  ShippedFolder shipped;
   fs::permissions(shipped.folder.parent(), fs::perms(0755));
   for (const std::string& name : test::names_below(shipped.folder.path())) {
     const fs::path path = shipped.folder.path() / name;
@@ -123,7 +123,7 @@ TEST_CASE("root's layer serves everyone who can read it, and another user's serv
 
 TEST_CASE("what root owns in a layer counts, and what another user owns does not") {
   if (::geteuid() != 0) return;
-  Shipped shipped;
+  ShippedFolder shipped;
   REQUIRE(::chown(shipped.folder.cache().path_of(sample("a").key()).c_str(), 1234, 0) == 0);
   CHECK_FALSE(shipped.layer.find(sample("a").key()));
   CHECK(shipped.layer.find(sample("b").key()) == sample("b"));

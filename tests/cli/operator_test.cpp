@@ -9,7 +9,7 @@
 namespace jitbag::test {
 namespace {
 
-const std::string small_bench =
+const std::string small_operator_bench =
     "bench --device cpu --backends cpu --batch 5 --embedding-vocab-size 50 --embedding-dim 8 "
     "--steps 1 --warmup-steps 0 --repeats 1 ";
 
@@ -130,12 +130,12 @@ TEST_CASE("bench is right for every pooling, weights, type of table and type of 
         "--table-type int8 --row-scale fbgemm_fused", "--table-type float8_e4m3",
         "--table-type float8_e5m2 --row-scale none", "--dtype float16 --row-stride 12"}) {
     INFO(more);
-    const nlohmann::json document = require_json(Program().run(small_bench + more));
+    const nlohmann::json document = require_json(Program().run(small_operator_bench + more));
     CHECK(document["results"][0]["status"] == "ok");
   }
-  const nlohmann::json document =
-      require_json(Program().run(small_bench + "--dtype float16 --table-type int8 --pooling sum "
-                                               "--weight-type float32"));
+  const nlohmann::json document = require_json(
+      Program().run(small_operator_bench + "--dtype float16 --table-type int8 --pooling sum "
+                                           "--weight-type float32"));
   CHECK(document["table_type"] == "int8");
   CHECK(document["output_type"] == "float16");
   CHECK(document["weight_type"] == "float32");
@@ -155,7 +155,7 @@ TEST_CASE("bench without pooling compares the rows of ids in a bag, and no other
 
 TEST_CASE("bytes moved count weights and scales") {
   const auto bytes = [](const std::string& more) {
-    return require_json(Program().run(small_bench + "--embedding-padding-prob 0 " + more))
+    return require_json(Program().run(small_operator_bench + "--embedding-padding-prob 0 " + more))
         .at("results")[0]
         .at("bytes_moved")
         .get<double>();

@@ -8,7 +8,7 @@
 namespace jitbag::tools {
 namespace {
 
-std::string refusal(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     static_cast<void>(parse_strategy(text));
     return "nothing";
@@ -18,7 +18,7 @@ std::string refusal(const std::string& text) {
 }
 
 bool refused_for(const std::string& text, const std::string& part) {
-  return refusal(text).find(part) != std::string::npos;
+  return refusal_of(text).find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ void conform(ForwardSpec& table, const ForwardSpec& first, TablesSpec::Bags bags
   }
 }
 
-bool is_valid(const Strategy& strategy, const ForwardSpec& spec, const Target& target) {
+bool fits(const Strategy& strategy, const ForwardSpec& spec, const Target& target) {
   try {
     validate(strategy, spec, target);
     return true;
@@ -343,7 +343,7 @@ std::vector<Strategy> random_strategies(const TablesSpec& spec, const Target& ta
       strategy = strategy_for(kernel, target);
       strategy.block_threads = 256;
       strategy.launch_mode = LaunchMode::plain;
-    } while (!is_valid(strategy, table, target));
+    } while (!fits(strategy, table, target));
     strategies.push_back(strategy);
   }
   return strategies;

@@ -22,9 +22,10 @@ using Element = host::OracleGradients::Element;
 /// What every id's element may be.
 using Answers = std::vector<std::vector<Element>>;
 
-class Check {
+class WeightGradientCheck {
  public:
-  Check(const BackwardSpec& spec, const BackwardArguments& arguments, const PlacedArray& after)
+  WeightGradientCheck(const BackwardSpec& spec, const BackwardArguments& arguments,
+                      const PlacedArray& after)
       : spec_(spec),
         type_(*spec.weight_gradient_type),
         arguments_(arguments),
@@ -170,7 +171,7 @@ std::ptrdiff_t poolings_with_weights(const ForwardSpec& spec) {
 
 std::string check_weight_gradient(const BackwardSpec& spec, const BackwardArguments& arguments,
                                   const PlacedArray& after) {
-  return Check(spec, arguments, after).run();
+  return WeightGradientCheck(spec, arguments, after).run();
 }
 
 }  // namespace jitbag::test

@@ -177,7 +177,7 @@ std::string report_text(const DriverState& driver, const NvrtcState& nvrtc,
   return name_value_lines(lines);
 }
 
-int run(bool json) {
+int run_doctor(bool json) {
   const DriverState driver = look_at_driver();
   const NvrtcState nvrtc = look_at_nvrtc();
   const CacheContent cache = look_at_cache_content();
@@ -206,7 +206,7 @@ Command add_doctor(CLI::App& program) {
       "Exit status 1 if kernels cannot be compiled or kept, or a layer cannot be used. A missing\n"
       "driver or GPU is told, and is no failure: precompile and the CPU need neither. Nor is an\n"
       "NVRTC that JITBAG_NVRTC=none turns off.");
-  return {arguments, [json] { return run(*json); }};
+  return {arguments, [json] { return run_doctor(*json); }};
 }
 
 }  // namespace jitbag::tools

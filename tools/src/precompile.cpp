@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::uint64_t largest_manifest = std::uint64_t{16} << 20;
 
-struct Options {
+struct PrecompileOptions {
   std::string architectures;
   std::string manifest;
   KernelFlags kernels;
@@ -40,12 +40,12 @@ struct Options {
   bool json = false;
 };
 
-Aim aim_of(const Options& options) {
+Aim aim_of(const PrecompileOptions& options) {
   if (options.dry_run) return Aim::plan;
   return options.require_complete ? Aim::complete : Aim::make;
 }
 
-std::vector<KernelLists> lists_of(const Options& options) {
+std::vector<KernelLists> lists_of(const PrecompileOptions& options) {
   std::vector<Target> targets;
   if (!options.architectures.empty()) {
     for (const std::string& text : distinct_parts(options.architectures))
@@ -57,7 +57,7 @@ std::vector<KernelLists> lists_of(const Options& options) {
                         targets);
 }
 
-std::vector<Item> items_of(const Options& options) {
+std::vector<Item> items_of(const PrecompileOptions& options) {
   std::vector<Item> items;
   for (const KernelRequest& request : kernel_requests(lists_of(options)))
     items.push_back({request});
@@ -195,7 +195,7 @@ int conclude(const Report& report) {
   return counts.failed == 0 ? exit_done : exit_failed;
 }
 
-int run(const Options& options) {
+int run(const PrecompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Item> items = items_of(options);
   const Aim aim = aim_of(options);
@@ -223,7 +223,7 @@ int run(const Options& options) {
 }
 
 /// A manifest says all that these flags say.
-void require_consistent(const CLI::App& arguments, const Options& options) {
+void require_consistent(const CLI::App& arguments, const PrecompileOptions& options) {
   if (options.manifest.empty()) {
     if (options.architectures.empty()) throw UsageError("--arch is required, or --manifest");
     return;
@@ -239,7 +239,7 @@ void require_consistent(const CLI::App& arguments, const Options& options) {
 Command add_precompile(CLI::App& program) {
   CLI::App* arguments = program.add_subcommand(
       "precompile", "Compile kernels into the cache folder, without a GPU, for any architectures");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PrecompileOptions>();
   arguments->option_defaults()->always_capture_default();
   arguments
       ->add_option("--arch", options->architectures,

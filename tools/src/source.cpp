@@ -15,7 +15,7 @@
 namespace jitbag::tools {
 namespace {
 
-struct Options {
+struct SourceOptions {
   std::string architecture = "sm_90";
   KernelFlags kernel;
   bool info = false;
@@ -84,7 +84,7 @@ void print_info(const KernelRequest& request, const Specialisation& specialisati
                    }));
 }
 
-int run(const Options& options) {
+int run(const SourceOptions& options) {
   const KernelRequest request =
       kernel_requests({kernel_lists(options.kernel, {parse_target(options.architecture)})}).front();
   const Specialisation kernel = specialisation(request);
@@ -108,7 +108,7 @@ int run(const Options& options) {
 Command add_source(CLI::App& program) {
   CLI::App* arguments = program.add_subcommand(
       "source", "Print the source of one kernel, or what the compiler made of it");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SourceOptions>();
   arguments->option_defaults()->always_capture_default();
   arguments->add_option("--arch", options->architecture, "Architecture to write it for")
       ->check(architecture())

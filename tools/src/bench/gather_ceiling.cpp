@@ -10,7 +10,7 @@
 namespace jitbag::tools::bench {
 namespace {
 
-constexpr int row_bytes = 256;
+constexpr int gathered_row_bytes = 256;
 constexpr int block_threads = 256;
 constexpr int rows_per_group = 64;
 
@@ -43,17 +43,17 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 )";
 
-struct Table {
+struct GatheredTable {
   const device::Buffer& rows;
   unsigned num_rows;
   const device::Buffer& sink;
 };
 
-double median_gb_per_s(const Kernel& kernel, const Table& table, unsigned blocks) {
+double median_gb_per_s(const Kernel& kernel, const GatheredTable& table, unsigned blocks) {
   constexpr int warmups = 2;
   constexpr int measurements = 11;
   const double bytes = static_cast<double>(blocks) * (block_threads / 16.0) * rows_per_group *
-                       static_cast<double>(row_bytes);
+                       static_cast<double>(gathered_row_bytes);
   const device::OwnedStream stream;
   device::Event start;
   device::Event stop;
@@ -88,7 +88,7 @@ double measure_gather_gb_per_s(Engine& engine, const device::Info& gpu) {
       std::max<std::int64_t>(gpu.l2_bytes * 64, std::int64_t{1} << 32), gpu.memory_bytes / 8);
   const device::Buffer rows(static_cast<std::size_t>(table_bytes));
   const device::Buffer sink(sizeof(unsigned));
-  const Table table{rows, static_cast<unsigned>(table_bytes / row_bytes), sink};
+  const GatheredTable table{rows, static_cast<unsigned>(table_bytes / gathered_row_bytes), sink};
   // Many waves of blocks, a millisecond's work.
   const auto blocks = static_cast<unsigned>(gpu.multiprocessors) * 128;
   double best = 0;

@@ -29,8 +29,9 @@ JITBAG_HOST_AND_DEVICE(
       return (((sign << exponent_bits) | exponent) << mantissa_bits) | mantissa;
     }
 
-    inline unsigned long long number(int kind, int exponent_bits, int mantissa_bits, int shift,
-                                     unsigned long long limit, unsigned long long random) {
+    inline unsigned long long drawn_number(int kind, int exponent_bits, int mantissa_bits,
+                                           int shift, unsigned long long limit,
+                                           unsigned long long random) {
       if (kind == 0) return random & limit;
       const long long low = static_cast<long long>(random & 255);
       if (kind == 1) return float_bits(low - 128, shift, exponent_bits, mantissa_bits);
@@ -45,7 +46,7 @@ extern "C" __global__ void write_numbers(unsigned char* first, long long count, 
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += threads) {
     const unsigned long long bits =
-        number(kind, exponent_bits, mantissa_bits, shift, limit, random_bits(stream, i));
+        drawn_number(kind, exponent_bits, mantissa_bits, shift, limit, random_bits(stream, i));
     unsigned char* const place = first + i * stride;
     if (bytes == 1) *place = static_cast<unsigned char>(bits);
     if (bytes == 2) *reinterpret_cast<unsigned short*>(place) = static_cast<unsigned short>(bits);
@@ -122,9 +123,9 @@ Numbers weights_of(DataType type) {
 }
 
 std::uint64_t number_at(const Numbers& numbers, std::uint64_t stream, std::int64_t index) {
-  return number(static_cast<int>(numbers.kind), numbers.exponent_bits, numbers.mantissa_bits,
-                numbers.shift, numbers.limit,
-                random_bits(stream, static_cast<std::uint64_t>(index)));
+  return drawn_number(static_cast<int>(numbers.kind), numbers.exponent_bits, numbers.mantissa_bits,
+                      numbers.shift, numbers.limit,
+                      random_bits(stream, static_cast<std::uint64_t>(index)));
 }
 
 std::vector<RowPart> row_parts(const ForwardSpec& spec, std::uint64_t stream) {

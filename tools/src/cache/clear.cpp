@@ -11,7 +11,7 @@
 namespace jitbag::tools {
 namespace {
 
-int run(bool json) {
+int run_clear(bool json) {
   const cache::Removed removed = folder_of(cache_options_here()).clear();
   if (wants_json(json))
     print_json(to_json(removed));
@@ -27,7 +27,7 @@ Command add_cache_clear(CLI::App& cache) {
       "clear", "Remove every record from the folder; layers and the remote are left alone");
   auto json = std::make_shared<bool>(false);
   arguments->add_flag("--json", *json, "JSON on a terminal too");
-  return {arguments, [json] { return run(*json); }};
+  return {arguments, [json] { return run_clear(*json); }};
 }
 
 }  // namespace jitbag::tools

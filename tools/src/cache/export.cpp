@@ -19,7 +19,7 @@
 namespace jitbag::tools {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string file;
   std::string architectures;
   std::string signing_key;
@@ -39,7 +39,7 @@ struct Choice {
   std::set<std::string> damaged = {};
 };
 
-Choice choose(const std::vector<RecordPlace>& places, const Options& options) {
+Choice choose(const std::vector<RecordPlace>& places, const ExportOptions& options) {
   const auto architectures = options.architectures.empty() ? std::vector<std::string>{}
                                                            : distinct_parts(options.architectures);
   std::int64_t records = 0;
@@ -94,7 +94,7 @@ cache::BundleContents contents_of(const std::vector<RecordPlace>& places, const 
   return contents;
 }
 
-void print_report(const Options& options, const Choice& choice,
+void print_report(const ExportOptions& options, const Choice& choice,
                   const cache::BundleContents& contents, const cache::BundleSummary& summary) {
   std::map<std::string, std::size_t> architectures;
   for (const auto& [hex, chosen] : choice.records) ++architectures[chosen.description.arch];
@@ -133,7 +133,7 @@ void say_left_out(const Choice& choice) {
     say_error(fmt::format("The record {} cannot be used and was left out.", key));
 }
 
-int run(const Options& options) {
+int run(const ExportOptions& options) {
   std::optional<cache::SigningKey> signing;
   if (!options.signing_key.empty()) signing = cache::SigningKey::read(options.signing_key);
   const cache::CacheOptions cache_options = cache_options_here();
@@ -158,7 +158,7 @@ int run(const Options& options) {
 Command add_cache_export(CLI::App& cache) {
   CLI::App* arguments = cache.add_subcommand(
       "export", "Write every kernel of the folder and the layers into one file, to ship");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   arguments->add_option("FILE", options->file, "The bundle; one that is there is replaced")
       ->required();
   arguments->add_option("--arch", options->architectures, "Only these, such as sm_80,sm_90")

@@ -16,7 +16,7 @@
 namespace jitbag::tools {
 namespace {
 
-struct Options {
+struct ImportOptions {
   std::string file;
   std::string trusted_key;
   bool json = false;
@@ -60,7 +60,7 @@ Imported import_all(const cache::Bundle& bundle, const cache::DiskCache& folder)
   return imported;
 }
 
-void print_report(const Options& options, const cache::Bundle& bundle,
+void print_report(const ImportOptions& options, const cache::Bundle& bundle,
                   const cache::DiskCache& folder, const Imported& imported) {
   if (wants_json(options.json)) {
     print_json({{"file", options.file},
@@ -76,7 +76,7 @@ void print_report(const Options& options, const cache::Bundle& bundle,
              imported.already_there, imported.problems.size(), folder.directory().string());
 }
 
-int run(const Options& options) {
+int run(const ImportOptions& options) {
   cache::CacheOptions cache_options = cache_options_here();
   if (!options.trusted_key.empty()) cache_options.trusted_key = options.trusted_key;
   const cache::Bundle bundle = cache::Bundle::open(options.file, trusted_key(cache_options));
@@ -94,7 +94,7 @@ int run(const Options& options) {
 Command add_cache_import(CLI::App& cache) {
   CLI::App* arguments =
       cache.add_subcommand("import", "Put every kernel of a bundle into the cache folder");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportOptions>();
   arguments->add_option("FILE", options->file, "The bundle")->required();
   arguments
       ->add_option("--trust", options->trusted_key,

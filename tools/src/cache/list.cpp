@@ -15,7 +15,7 @@
 namespace jitbag::tools {
 namespace {
 
-struct Options {
+struct ListOptions {
   std::string architectures;
   std::string spec;
   std::string in;
@@ -32,7 +32,7 @@ struct Line {
   std::string place;
 };
 
-std::vector<RecordPlace> places_of(const Options& options) {
+std::vector<RecordPlace> places_of(const ListOptions& options) {
   const cache::CacheOptions cache_options = cache_options_here();
   std::vector<RecordPlace> places;
   if (!options.in.empty())
@@ -44,14 +44,14 @@ std::vector<RecordPlace> places_of(const Options& options) {
   return places;
 }
 
-bool is_wanted(const Description& description, const Options& options) {
+bool is_wanted(const Description& description, const ListOptions& options) {
   if (description.spec.find(options.spec) == std::string::npos) return false;
   if (options.architectures.empty()) return true;
   const auto wanted = distinct_parts(options.architectures);
   return std::ranges::find(wanted, description.arch) != wanted.end();
 }
 
-std::vector<Line> lines_of(const std::vector<RecordPlace>& places, const Options& options) {
+std::vector<Line> lines_of(const std::vector<RecordPlace>& places, const ListOptions& options) {
   std::int64_t records = 0;
   for (const RecordPlace& place : places) records += static_cast<std::int64_t>(place.keys().size());
   Progress progress("cache list", records);
@@ -79,7 +79,7 @@ std::string used_text(const Line& line) {
   return line.last_used ? iso_time(*line.last_used) : "-";
 }
 
-void print_lines(const std::vector<Line>& lines, const Options& options) {
+void print_lines(const std::vector<Line>& lines, const ListOptions& options) {
   std::vector<std::string> heading = {"key", "arch", "size", "last used"};
   if (options.all) heading.emplace_back("place");
   heading.emplace_back("spec");
@@ -113,7 +113,7 @@ Json lines_json(const std::vector<Line>& lines) {
   return {{"count", lines.size()}, {"bytes", bytes}, {"records", records}};
 }
 
-int run(const Options& options) {
+int run(const ListOptions& options) {
   const std::vector<Line> lines = lines_of(places_of(options), options);
   if (wants_json(options.json))
     print_json(lines_json(lines));
@@ -127,7 +127,7 @@ int run(const Options& options) {
 Command add_cache_list(CLI::App& cache) {
   CLI::App* arguments =
       cache.add_subcommand("list", "List the kernels: spec, architecture, size, time of use");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListOptions>();
   arguments->add_option("--arch", options->architectures, "Only these, such as sm_80,sm_90")
       ->check(list_of(architecture()))
       ->type_name("LIST");

@@ -16,7 +16,7 @@ Json state_json(const CacheState& state) {
           {"remote", to_json(state.remote)}};
 }
 
-int run(bool json) {
+int run_path(bool json) {
   const CacheState state = look_at_cache(cache_options_here(), MissingFolder::leave);
   if (wants_json(json))
     print_json(state_json(state));
@@ -32,7 +32,7 @@ Command add_cache_path(CLI::App& cache) {
       "path", "Say where kernels are looked for and kept, and how it stands with each place");
   auto json = std::make_shared<bool>(false);
   arguments->add_flag("--json", *json, "JSON on a terminal too");
-  return {arguments, [json] { return run(*json); }};
+  return {arguments, [json] { return run_path(*json); }};
 }
 
 }  // namespace jitbag::tools

@@ -12,13 +12,13 @@
 namespace jitbag::tools {
 namespace {
 
-struct Options {
+struct PruneOptions {
   std::string max_bytes;
   bool dry_run = false;
   bool json = false;
 };
 
-int run(const Options& options) {
+int run(const PruneOptions& options) {
   const cache::DiskCache folder = folder_of(cache_options_here());
   const std::uint64_t max_bytes = options.max_bytes.empty()
                                       ? folder.max_bytes()
@@ -40,7 +40,7 @@ int run(const Options& options) {
 Command add_cache_prune(CLI::App& cache) {
   CLI::App* arguments = cache.add_subcommand(
       "prune", "Remove from the folder what is damaged, left over, or over the limit");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PruneOptions>();
   arguments
       ->add_option("--max-bytes", options->max_bytes,
                    "Keep at most this much, those used last, such as 512M; 0: no limit. Without "

@@ -16,7 +16,7 @@
 namespace jitbag::tools {
 namespace {
 
-struct Options {
+struct ShowOptions {
   std::string wanted;
   bool source = false;
   bool json = false;
@@ -144,7 +144,7 @@ void print_shown(const Shown& shown, const std::optional<Artifact>& artifact) {
   if (artifact && !artifact->log.empty()) fmt::print("\n{}\n", artifact->log);
 }
 
-int run(const Options& options) {
+int run(const ShowOptions& options) {
   const Shown shown = find_one(options.wanted);
   const std::optional<Artifact> artifact = artifact_of(shown.record);
   if (!options.cubin_file.empty()) {
@@ -167,7 +167,7 @@ int run(const Options& options) {
 Command add_cache_show(CLI::App& cache) {
   CLI::App* arguments =
       cache.add_subcommand("show", "Show one kernel with all that went into its key");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowOptions>();
   arguments
       ->add_option("KEY", options->wanted,
                    "The first digits of its key, at least four, or a text that its spec alone has")

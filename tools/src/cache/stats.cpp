@@ -99,7 +99,7 @@ void print_stats(const Stats& stats) {
   fmt::print("{}", name_value_lines(lines));
 }
 
-int run(bool json) {
+int run_stats(bool json) {
   const Stats stats = stats_of(cache_options_here());
   if (wants_json(json))
     print_json(stats_json(stats));
@@ -115,7 +115,7 @@ Command add_cache_stats(CLI::App& cache) {
       "stats", "Count records and bytes, in the folder and in the layers; opens no record");
   auto json = std::make_shared<bool>(false);
   arguments->add_flag("--json", *json, "JSON on a terminal too");
-  return {arguments, [json] { return run(*json); }};
+  return {arguments, [json] { return run_stats(*json); }};
 }
 
 }  // namespace jitbag::tools

@@ -13,7 +13,7 @@
 namespace jitbag::tools {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   bool all = false;
   bool json = false;
 };
@@ -66,7 +66,7 @@ std::string sentence(const cache::Verified& verified) {
                      records, size, verified.damaged.size());
 }
 
-int run(const Options& options) {
+int run(const VerifyOptions& options) {
   const cache::CacheOptions cache_options = cache_options_here();
   cache::Verified verified = verify_folder(cache_options);
   if (options.all) {
@@ -93,7 +93,7 @@ int run(const Options& options) {
 Command add_cache_verify(CLI::App& cache) {
   CLI::App* arguments = cache.add_subcommand(
       "verify", "Read every record and check it; exit status 1 if one is damaged");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   arguments->add_flag("--all", options->all, "Those of the layers too");
   arguments->add_flag("--json", options->json, "JSON on a terminal too");
   return {arguments, [options] { return run(*options); }};
