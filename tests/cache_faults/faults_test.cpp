@@ -398,7 +398,8 @@ Met meet(const Deed& own, const Deed& others, int records, int moment) {
   return met ? within : never;
 }
 
-TEST_CASE("whatever others do at any moment, the folder is within its limit afterwards") {
+TEST_CASE("whatever others do at any moment, the folder is within its limit afterwards",
+          "[others]") {
   // Side by side: where they meet at a lock they wait.
   constexpr int at_a_time = 64;
   const int records = GENERATE(8, 10);
