@@ -7,7 +7,6 @@
 #include "arguments.hpp"
 #include "jitbag/error.hpp"
 #include "row_scale_text.hpp"
-#include "strategy_text.hpp"
 
 namespace jitbag::tools {
 namespace {
@@ -149,9 +148,12 @@ Setting set_expected_batch(const std::string& text) {
 }
 
 Setting set_strategy(const std::string& text) {
-  std::optional<Strategy> strategy;
-  if (text != "none") strategy = parse_strategy(text);
-  return [strategy](KernelChoice& choice) { choice.strategy = strategy; };
+  if (text == "none") return [](KernelChoice& choice) { choice.strategy.reset(); };
+  try {
+    return [strategy = parse_strategy(text)](KernelChoice& choice) { choice.strategy = strategy; };
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
 }
 
 std::vector<KernelAxis> all_axes() {

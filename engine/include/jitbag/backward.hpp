@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -196,5 +197,8 @@ void validate(const BackwardStrategy& strategy, const BackwardSpec& spec, const 
 
 /// "sort vector=16B ...".
 [[nodiscard]] std::string to_text(const BackwardStrategy& strategy);
+
+/// Reads what to_text writes; the method comes first. Throws Error(invalid_argument).
+[[nodiscard]] BackwardStrategy parse_backward_strategy(std::string_view text);
 
 }  // namespace jitbag

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jitbag/forward_spec.hpp"
@@ -60,5 +61,8 @@ void validate(const Strategy& strategy, const ForwardSpec& spec, const Target& t
 
 /// "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=dependent".
 [[nodiscard]] std::string to_text(const Strategy& strategy);
+
+/// Reads what to_text writes: every field, each once, in any order. Throws Error(invalid_argument).
+[[nodiscard]] Strategy parse_strategy(std::string_view text);
 
 }  // namespace jitbag

@@ -1,8 +1,5 @@
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <bit>
-#include <string_view>
 
 #include "codegen/sorted_kernels.hpp"
 #include "jitbag/backward.hpp"
@@ -14,17 +11,6 @@ namespace jitbag {
 namespace {
 
 constexpr int warp_lanes = 32;
-std::string_view name(BackwardMethod method) {
-  switch (method) {
-    case BackwardMethod::scatter:
-      return "scatter";
-    case BackwardMethod::merge:
-      return "merge";
-    case BackwardMethod::sort:
-      return "sort";
-  }
-  return {};
-}
 
 bool is_applied(const BackwardSpec& spec) {
   return std::holds_alternative<AppliedGradient>(spec.table_gradient);
@@ -212,10 +198,6 @@ void validate(const BackwardStrategy& strategy, const BackwardSpec& raw, const T
     case BackwardMethod::sort:
       return validate_sort(strategy.shape, spec);
   }
-}
-
-std::string to_text(const BackwardStrategy& strategy) {
-  return fmt::format("{} {}", name(strategy.method), to_text(strategy.shape));
 }
 
 }  // namespace jitbag

@@ -244,12 +244,4 @@ void validate(const Strategy& strategy, const ForwardSpec& raw, const Target& ta
   }
 }
 
-std::string to_text(const Strategy& strategy) {
-  return fmt::format(
-      "vector={}B vectors={} lanes={} bag_lanes={} rows={} bags={} block={} launch={}",
-      strategy.vector_bytes, strategy.vectors_per_lane, strategy.lanes_per_row, strategy.bag_lanes,
-      strategy.rows_in_flight, strategy.bags_per_group, strategy.block_threads,
-      strategy.launch_mode == LaunchMode::dependent ? "dependent" : "plain");
-}
-
 }  // namespace jitbag
