@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "byte_lock.hpp"
@@ -28,13 +27,6 @@ std::optional<fs::path> absolute_from(const char* variable) {
   auto value = environment(variable);
   if (!value || !value->starts_with('/')) return {};
   return std::move(*value);
-}
-
-/// Absolute, and without a slash at its end, which would follow a link unseen.
-fs::path tidied(fs::path path) {
-  std::error_code error;
-  if (fs::path absolute = fs::absolute(path, error); !error) path = std::move(absolute);
-  return !path.has_filename() && path.has_relative_path() ? path.parent_path() : path;
 }
 
 std::string unusable_sentence(const fs::path& directory, std::string_view reason) {

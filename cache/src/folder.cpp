@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdint>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
 #include "listing.hpp"
@@ -62,6 +63,12 @@ void make_with_parents(const fs::path& path) {
 }
 
 }  // namespace
+
+fs::path tidied(fs::path path) {
+  std::error_code error;
+  if (fs::path absolute = fs::absolute(path, error); !error) path = std::move(absolute);
+  return !path.has_filename() && path.has_relative_path() ? path.parent_path() : path;
+}
 
 Folder::Folder(fs::path path, Descriptor descriptor, Trust trust)
     : path_(std::move(path)), descriptor_(std::move(descriptor)), trust_(trust) {

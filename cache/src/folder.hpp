@@ -14,6 +14,9 @@ namespace jitbag::cache {
 /// Leftovers older than this are of processes that died: none takes so long to write a file.
 inline constexpr std::chrono::seconds leftover_age{3600};
 
+/// Absolute, and without a slash at its end, which would follow a link unseen.
+[[nodiscard]] std::filesystem::path tidied(std::filesystem::path path);
+
 /// An open folder that nobody who is not trusted can write to. What fails throws Trouble.
 class Folder {
  public:
