@@ -20,3 +20,4 @@
 #include "jitbag/target.hpp"
 #include "jitbag/transpose.hpp"
 #include "jitbag/types.hpp"
+#include "jitbag/wisdom.hpp"
