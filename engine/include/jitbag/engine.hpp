@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,33 +24,39 @@ struct EngineOptions {
   /// (JITBAG_CACHE_DIR and the others, see jitbag/cache/cache.hpp). `cache::CacheOptions{}` has
   /// none of them: nothing is read from or written to disk.
   std::optional<cache::CacheOptions> cache = {};
+  /// The folder of wisdom (jitbag/wisdom.hpp), which is only read. Unset: `wisdom` in the cache
+  /// folder. An empty path: none is used.
+  std::optional<std::filesystem::path> wisdom = {};
   /// How long to wait for another process that compiles the same kernel before compiling it here.
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
 
 /// How a forward kernel is chosen, beyond its spec.
 struct ForwardChoice {
-  std::optional<Strategy> strategy = {};            ///< unset: the built-in rule
-  std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
+  std::optional<Strategy> strategy = {};            ///< unset: wisdom, else the built-in rule
+  std::optional<std::int64_t> expected_batch = {};  ///< a hint for both
 };
 
 /// How the kernels of a gradient are chosen.
 struct BackwardChoice {
-  std::optional<BackwardStrategy> strategy = {};    ///< unset: the built-in rule
-  std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
-  std::optional<double> expected_top_share = {};    ///< another, as ExpectedIds::top_share
+  std::optional<BackwardStrategy> strategy = {};    ///< unset: wisdom, else the built-in rule
+  std::optional<std::int64_t> expected_batch = {};  ///< a hint for both
+  /// One for the rule, as ExpectedIds::top_share. Wisdom, which knows nothing of it, is then not
+  /// asked.
+  std::optional<double> expected_top_share = {};
 };
 
 /// How a kernel for a set of tables is chosen.
 struct TablesChoice {
-  std::vector<Strategy> strategies = {};            ///< empty: the built-in rule; else one a table
-  std::optional<std::int64_t> expected_batch = {};  ///< a hint for that rule
+  /// Empty: wisdom, else the built-in rule; else one for each table.
+  std::vector<Strategy> strategies = {};
+  std::optional<std::int64_t> expected_batch = {};  ///< a hint for both
 };
 
 /// From spec to launchable kernel: memory, else disk (the cache folder, then the layers), else the
 /// remote, else NVRTC. One Engine serves any number of
 /// threads, streams, devices and contexts. Making one opens nothing: driver, NVRTC and cache folder
-/// are found when first needed.
+/// are found when first needed. Wisdom is read once for each device.
 class Engine {
  public:
   explicit Engine(const EngineOptions& options = {});

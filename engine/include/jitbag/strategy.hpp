@@ -59,6 +59,10 @@ struct TablesSpec;
 /// Throws Error(invalid_argument) that says which field cannot work for this spec and target.
 void validate(const Strategy& strategy, const ForwardSpec& spec, const Target& target);
 
+/// The same for those of a set, one for each table, which have one block size and launch mode.
+void validate(const std::vector<Strategy>& strategies, const TablesSpec& spec,
+              const Target& target);
+
 /// "vector=16B vectors=1 lanes=8 bag_lanes=1 rows=4 bags=1 block=128 launch=dependent".
 [[nodiscard]] std::string to_text(const Strategy& strategy);
 

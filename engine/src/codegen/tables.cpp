@@ -8,30 +8,11 @@
 #include "codegen/source_text.hpp"
 #include "jitbag/specialisation.hpp"
 #include "spec/arguments.hpp"
-#include "spec/refuse.hpp"
 
 namespace jitbag {
 namespace {
 
 using codegen::Kind;
-
-void check_strategies(const TablesSpec& spec, const std::vector<ForwardSpec>& specs,
-                      const std::vector<Strategy>& strategies, const Target& target) {
-  if (strategies.size() != specs.size()) {
-    refuse("There are {} strategies for {} tables; give one for each.", strategies.size(),
-           spec.tables.size());
-  }
-  for (std::size_t t = 0; t < specs.size(); ++t) {
-    validate(strategies[t], specs[t], target);
-    if (strategies[t].block_threads != strategies[0].block_threads ||
-        strategies[t].launch_mode != strategies[0].launch_mode) {
-      refuse(
-          "The strategy of table {} is \"{}\" and that of table 0 \"{}\"; in one launch all "
-          "blocks have the same size and launch mode.",
-          t, to_text(strategies[t]), to_text(strategies[0]));
-    }
-  }
-}
 
 std::string body(const TablesSpec& spec, const Kind& kind, std::size_t number) {
   return fmt::format(
@@ -91,7 +72,7 @@ inline void pool_block(const TableEntry& table, const BagArguments& joined, cons
 Specialisation specialise(const TablesSpec& raw, const std::vector<Strategy>& strategies,
                           const Target& target) {
   const TablesSpec spec = validated(raw);
-  check_strategies(spec, specs_within(spec), strategies, target);
+  validate(strategies, spec, target);
   const codegen::Kinds kinds = codegen::kinds_of(spec, strategies);
   const std::string name = "embedding_bag_tables.cu";
   std::string source =

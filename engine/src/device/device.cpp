@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <array>
 #include <utility>
 
 #include "device/driver.hpp"
@@ -26,12 +25,10 @@ Info info_of(int ordinal) {
   const DriverFunctions& cuda = driver_functions();
   CUdevice device = 0;
   require(cuda.cuDeviceGet(&device, ordinal), fmt::format("Getting device {}", ordinal));
-  std::array<char, 256> name{};
-  require(cuda.cuDeviceGetName(name.data(), name.size(), device), "Reading the device's name");
   std::size_t memory = 0;
   require(cuda.cuDeviceTotalMem_v2(&memory, device), "Reading the device's memory size");
   return {.ordinal = ordinal,
-          .name = name.data(),
+          .name = name_of(device),
           .target = target_of(device),
           .multiprocessors =
               static_cast<int>(attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)),

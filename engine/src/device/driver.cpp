@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <array>
+
 #include "jitbag/device.hpp"
 #include "jitbag/error.hpp"
 
@@ -98,6 +100,13 @@ Target target_of(CUdevice device) {
                                     device),
           "Reading the compute capability");
   return target;
+}
+
+std::string name_of(CUdevice device) {
+  std::array<char, 256> name{};
+  require(driver_functions().cuDeviceGetName(name.data(), static_cast<int>(name.size()), device),
+          "Reading the device's name");
+  return name.data();
 }
 
 }  // namespace jitbag::device

@@ -78,4 +78,7 @@ void require(CUresult result, std::string_view what);
 
 [[nodiscard]] Target target_of(CUdevice device);
 
+/// The device model, such as "NVIDIA H200".
+[[nodiscard]] std::string name_of(CUdevice device);
+
 }  // namespace jitbag::device

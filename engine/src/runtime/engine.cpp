@@ -9,16 +9,20 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "device/driver.hpp"
 #include "device/kernel.hpp"
 #include "device/reports.hpp"
 #include "jitbag/error.hpp"
+#include "jitbag/wisdom.hpp"
 #include "runtime/artifacts.hpp"
+#include "runtime/first_kernel.hpp"
 #include "runtime/forward_request.hpp"
 #include "runtime/kernel_map.hpp"
 #include "spec/quantiser_spec.hpp"
 #include "spec/transpose_spec.hpp"
+#include "tuning/choose.hpp"
 
 namespace jitbag {
 namespace {
@@ -79,10 +83,38 @@ class MadeOnce {
   std::list<Value> values_;  // never move
 };
 
+std::optional<std::filesystem::path> wisdom_beside(const cache::Cache& cache) {
+  if (cache.folder() == nullptr) return {};
+  return wisdom_directory({.directory = cache.folder()->directory()});
+}
+
+cache::Warn each_sentence_once() {
+  struct Said {
+    std::mutex mutex;
+    std::set<std::string, std::less<>> sentences;
+  };
+  return [said = std::make_shared<Said>()](std::string_view sentence) {
+    const std::lock_guard lock(said->mutex);
+    if (said->sentences.emplace(sentence).second) spdlog::warn("jitbag: {}", sentence);
+  };
+}
+
 }  // namespace
 
 struct Engine::State {
-  explicit State(const EngineOptions& options) : artifacts(options) {}
+  explicit State(const EngineOptions& options) : artifacts(options) {
+    const auto folder = options.wisdom ? options.wisdom : wisdom_beside(artifacts.cache());
+    if (folder && !folder->empty()) wisdom_folder.emplace(*folder);
+  }
+
+  /// What is known of the calling thread's device.
+  const Wisdom& wisdom() {
+    const CUdevice device = device::current_device();
+    return wisdoms.get(device, [&] {
+      const std::string name = device::name_of(device);
+      return wisdom_folder ? wisdom_folder->read(name, warn_once) : Wisdom(name);
+    });
+  }
 
   /// The driver may refuse machine code from disk (made for another machine, or worse): that is a
   /// miss.
@@ -148,6 +180,9 @@ struct Engine::State {
   }
 
   Artifacts artifacts;
+  std::optional<WisdomFolder> wisdom_folder;
+  cache::Warn warn_once = each_sentence_once();
+  MadeOnce<CUdevice, Wisdom> wisdoms;
   Reports reports;
   KernelMap<ForwardRequest, ForwardKernel, ForwardRequestHash> forward_kernels;
   // By what decides a kernel: spec, strategy and target, as text.
@@ -169,12 +204,13 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
   if (const ForwardKernel* kernel = state_->forward_kernels.find(request)) return *kernel;
 
   const ForwardSpec spec = validated(raw);
-  const Strategy strategy =
-      choice.strategy ? *choice.strategy
-                      : default_strategy(spec, request.target, smallest_batch(request.batch_bits));
   const ForwardKernel& kernel =
-      state_->made_forward.get({to_text(spec), to_text(strategy), to_text(request.target)},
-                               [&] { return state_->make(spec, strategy, request.target); });
+      first_kernel(choose(spec, request.target, choice, state_->wisdom(), state_->warn_once),
+                   [&](const Strategy& strategy) -> const ForwardKernel& {
+                     return state_->made_forward.get(
+                         {to_text(spec), to_text(strategy), to_text(request.target)},
+                         [&] { return state_->make(spec, strategy, request.target); });
+                   });
   state_->forward_kernels.insert(request, &kernel);
   return kernel;
 }
@@ -182,12 +218,12 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
 const BackwardKernel& Engine::backward(const BackwardSpec& raw, const BackwardChoice& choice) {
   const Target target = current_target();
   const BackwardSpec spec = validated(raw);
-  const ExpectedIds expected = {smallest_batch(batch_bits(choice.expected_batch)),
-                                choice.expected_top_share};
-  const BackwardStrategy strategy =
-      choice.strategy ? *choice.strategy : default_strategy(spec, target, expected);
-  return state_->made_backward.get({to_text(spec), to_text(strategy), to_text(target)},
-                                   [&] { return state_->make(spec, strategy, target); });
+  return first_kernel(choose(spec, target, choice, state_->wisdom(), state_->warn_once),
+                      [&](const BackwardStrategy& strategy) -> const BackwardKernel& {
+                        return state_->made_backward.get(
+                            {to_text(spec), to_text(strategy), to_text(target)},
+                            [&] { return state_->make(spec, strategy, target); });
+                      });
 }
 
 const TransposeKernel& Engine::transpose(const TransposeSpec& raw) {
@@ -201,15 +237,15 @@ const TablesKernel& Engine::tables(const TablesSpec& raw, const TablesChoice& ch
   const Target target = current_target();
   const TablesSpec spec = validated(raw);
   const int bits = batch_bits(choice.expected_batch);
-  const std::vector<Strategy> strategies =
-      choice.strategies.empty() ? default_strategies(spec, target, smallest_batch(bits))
-                                : choice.strategies;
-  std::vector<std::string> key = {to_text(spec), to_text(target), std::to_string(bits)};
-  for (const Strategy& strategy : strategies) key.push_back(to_text(strategy));
-  for (const TablesSpec::Expected& expected : spec.expected)
-    key.push_back(fmt::format("{} {}", expected.num_rows, expected.bag_size));
-  return state_->made_tables.get(
-      key, [&] { return state_->make(spec, strategies, smallest_batch(bits), target); });
+  const auto kernel = [&](const std::vector<Strategy>& strategies) -> const TablesKernel& {
+    std::vector<std::string> key = {to_text(spec), to_text(target), std::to_string(bits)};
+    for (const Strategy& strategy : strategies) key.push_back(to_text(strategy));
+    for (const TablesSpec::Expected& expected : spec.expected)
+      key.push_back(fmt::format("{} {}", expected.num_rows, expected.bag_size));
+    return state_->made_tables.get(
+        key, [&] { return state_->make(spec, strategies, smallest_batch(bits), target); });
+  };
+  return first_kernel(choose(spec, target, choice, state_->wisdom(), state_->warn_once), kernel);
 }
 
 const Quantiser& Engine::quantiser(const ForwardSpec& raw) {

@@ -4,6 +4,7 @@
 #include "jitbag/strategy.hpp"
 #include "jitbag/tables.hpp"
 #include "spec/arguments.hpp"
+#include "spec/refuse.hpp"
 #include "tuning/expected_rows.hpp"
 #include "tuning/rows_that_fit.hpp"
 
@@ -44,6 +45,25 @@ std::vector<Strategy> default_strategies(const TablesSpec& raw, const Target& ta
     strategies.push_back(strategy);
   }
   return strategies;
+}
+
+void validate(const std::vector<Strategy>& strategies, const TablesSpec& raw,
+              const Target& target) {
+  const std::vector<ForwardSpec> specs = specs_within(validated(raw));
+  if (strategies.size() != specs.size()) {
+    refuse("There are {} strategies for {} tables; give one for each.", strategies.size(),
+           specs.size());
+  }
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    validate(strategies[t], specs[t], target);
+    if (strategies[t].block_threads != strategies[0].block_threads ||
+        strategies[t].launch_mode != strategies[0].launch_mode) {
+      refuse(
+          "The strategy of table {} is \"{}\" and that of table 0 \"{}\"; in one launch all "
+          "blocks have the same size and launch mode.",
+          t, to_text(strategies[t]), to_text(strategies[0]));
+    }
+  }
 }
 
 }  // namespace jitbag
