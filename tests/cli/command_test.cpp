@@ -32,7 +32,7 @@ const std::vector<std::int64_t> some_offsets = {0, 2, 2, 5};
 TEST_CASE("help lists the subcommands that exist and no other") {
   const Outcome outcome = Program().run("--help");
   REQUIRE(outcome.status == 0);
-  for (const char* name : {"bench", "precompile", "source", "cache", "doctor"})
+  for (const char* name : {"bench", "precompile", "source", "cache", "wisdom", "doctor"})
     CHECK(contains(outcome.out, std::string("\n  ") + name));
   CHECK_FALSE(contains(outcome.out, "\n  tune"));
 }

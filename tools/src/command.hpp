@@ -21,6 +21,7 @@ struct Command {
 [[nodiscard]] Command add_precompile(CLI::App& program);
 [[nodiscard]] Command add_source(CLI::App& program);
 [[nodiscard]] Command add_cache(CLI::App& program);
+[[nodiscard]] Command add_wisdom(CLI::App& program);
 [[nodiscard]] Command add_doctor(CLI::App& program);
 
 }  // namespace jitbag::tools

@@ -16,6 +16,7 @@
 #include "machine.hpp"
 #include "output.hpp"
 #include "version.hpp"
+#include "wisdom_state.hpp"
 
 namespace jitbag::tools {
 namespace {
@@ -37,6 +38,7 @@ struct NvrtcState {
 /// The cache, and what its folder has.
 struct CacheContent {
   CacheState state;
+  WisdomText wisdom = {};
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
   std::string problem;  ///< why kernels are not kept
@@ -67,6 +69,10 @@ NvrtcState look_at_nvrtc() {
   return state;
 }
 
+std::filesystem::path directory_of_wisdom(const CacheContent& cache) {
+  return *wisdom_directory({.directory = cache.state.folder->directory});
+}
+
 CacheContent look_at_cache_content() {
   const cache::CacheOptions options = cache_options_here();
   CacheContent content{.state = look_at_cache(options, MissingFolder::make), .problem = {}};
@@ -74,6 +80,7 @@ CacheContent look_at_cache_content() {
     content.problem = "There is no cache folder: set JITBAG_CACHE_DIR or HOME to an absolute path.";
     return content;
   }
+  content.wisdom = WisdomFolder(directory_of_wisdom(content)).read();
   content.problem = content.state.folder->problem;
   if (!content.problem.empty()) return content;
   try {
@@ -107,6 +114,31 @@ Json cache_json(const CacheContent& cache) {
   json["layers"] = to_json(cache.state.layers);
   json["remote"] = to_json(cache.state.remote);
   return json;
+}
+
+Json wisdom_json(const CacheContent& cache) {
+  Json models = Json::array();
+  for (const Wisdom& model : cache.wisdom.models)
+    models.push_back({{"device", model.device()}, {"findings", model.findings().size()}});
+  return {
+      {"directory", cache.state.folder ? Json(directory_of_wisdom(cache).string()) : Json(nullptr)},
+      {"strategy_space", strategy_space()},
+      {"models", models},
+      {"ignored", ignored_wisdom(cache.wisdom)}};
+}
+
+std::vector<std::pair<std::string, std::string>> wisdom_lines(const CacheContent& cache) {
+  if (!cache.state.folder) return {};
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const Wisdom& model : cache.wisdom.models)
+    lines.emplace_back("wisdom",
+                       fmt::format("{}: {} findings", model.device(), model.findings().size()));
+  if (lines.empty())
+    lines.emplace_back("wisdom", fmt::format("none in {}, so strategies follow the built-in rules",
+                                             directory_of_wisdom(cache).string()));
+  for (const std::string& sentence : ignored_wisdom(cache.wisdom))
+    lines.emplace_back("  ignored", sentence);
+  return lines;
 }
 
 Json problem_json(const std::string& problem) {
@@ -143,6 +175,7 @@ Json report_json(const DriverState& driver, const NvrtcState& nvrtc, const Cache
         {"searched", nvrtc.searched},
         {"problem", problem_json(nvrtc.problem)}}},
       {"cache", cache_json(cache)},
+      {"wisdom", wisdom_json(cache)},
       {"cpu", {{"name", processor_name()}, {"threads", processor_threads()}}},
   };
 }
@@ -173,6 +206,7 @@ std::string report_text(const DriverState& driver, const NvrtcState& nvrtc,
   lines.emplace_back("cache",
                      fmt::format("{} records, {}; `jitbag cache verify` checks them", cache.records,
                                  human_bytes(static_cast<double>(cache.bytes))));
+  for (const auto& line : wisdom_lines(cache)) lines.push_back(line);
   lines.emplace_back("CPU", fmt::format("{}, {} threads", processor_name(), processor_threads()));
   return name_value_lines(lines);
 }
@@ -196,16 +230,17 @@ int run_doctor(bool json) {
 }  // namespace
 
 Command add_doctor(CLI::App& program) {
-  CLI::App* arguments = program.add_subcommand("doctor",
-                                               "Tell what is found here: driver, GPUs, NVRTC and "
-                                               "its architectures, the cache and its layers; what "
-                                               "is missing and how to get it");
+  CLI::App* arguments =
+      program.add_subcommand("doctor",
+                             "Tell what is found here: driver, GPUs, NVRTC and "
+                             "its architectures, the cache, its layers and wisdom; "
+                             "what is missing and how to get it");
   auto json = std::make_shared<bool>(false);
   arguments->add_flag("--json", *json, "JSON on a terminal too");
   arguments->footer(
       "Exit status 1 if kernels cannot be compiled or kept, or a layer cannot be used. A missing\n"
       "driver or GPU is told, and is no failure: precompile and the CPU need neither. Nor is an\n"
-      "NVRTC that JITBAG_NVRTC=none turns off.");
+      "NVRTC that JITBAG_NVRTC=none turns off, nor wisdom that is ignored.");
   return {arguments, [json] { return run_doctor(*json); }};
 }
 

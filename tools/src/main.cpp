@@ -67,7 +67,7 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", std::string("jitbag ") + version);
   program.require_subcommand(1);
   const std::array commands = {add_bench(program), add_precompile(program), add_source(program),
-                               add_cache(program), add_doctor(program)};
+                               add_cache(program), add_wisdom(program),     add_doctor(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& answer) {  // --help and --version
