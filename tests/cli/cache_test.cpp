@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -42,11 +41,6 @@ void store(const Program& program, const std::vector<cache::Record>& records) {
   const cache::DiskCache folder = folder_of(program);
   for (const cache::Record& record : records) REQUIRE(folder.store(record));
   folder.remember({"b0", "NVRTC 13.0 (build b0)"});
-}
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 void damage(const fs::path& path) {

@@ -100,13 +100,8 @@ TEST_CASE("what workers compile is what one process compiles, byte for byte") {
     require_json(alone.run(std::string("source --info --embedding-dim ") + dim));
   REQUIRE(apart.records().size() == 2);
   REQUIRE(alone.records().size() == 2);
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto content = [](const fs::path& path) {
-      std::ifstream file(path, std::ios::binary);
-      return std::string(std::istreambuf_iterator<char>(file), {});
-    };
+  for (std::size_t i = 0; i < 2; ++i)
     CHECK(content(apart.records()[i]) == content(alone.records()[i]));
-  }
 }
 
 TEST_CASE("a manifest is read from standard input, and --arch stands for its architectures") {

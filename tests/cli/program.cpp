@@ -18,13 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// Where a child's outputs go.
 class Redirection {
  public:
@@ -140,6 +133,13 @@ std::vector<fs::path> Program::records() const {
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 template <typename Integer>

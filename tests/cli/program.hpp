@@ -65,6 +65,9 @@ class Program {
   std::map<std::string, std::string> variables_;
 };
 
+/// All that is in a file.
+[[nodiscard]] std::string content(const std::filesystem::path& path);
+
 /// Writes a .npy file, format 1.0, of int32 or int64.
 template <typename Integer>
 void write_npy(const std::string& path, const std::string& shape,

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -33,23 +32,18 @@ Wisdom wisdom_of(const std::string& device, const std::vector<Finding>& findings
   return wisdom;
 }
 
-WisdomFolder folder_of(const Program& program) {
+WisdomFolder wisdom_folder_of(const Program& program) {
   return WisdomFolder(fs::path(program.cache_folder()) / "wisdom");
 }
 
 void store(const Program& program, const Wisdom& wisdom) {
-  REQUIRE(folder_of(program).merge(wisdom) > 0);
+  REQUIRE(wisdom_folder_of(program).merge(wisdom) > 0);
 }
 
 std::string write(const Program& program, const std::string& name, const std::string& text) {
   const std::string path = program.folder().file(name);
   std::ofstream(path, std::ios::binary) << text;
   return path;
-}
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -62,7 +56,7 @@ TEST_CASE("wisdom list speaks in devices and specs, and is narrowed by both") {
   store(program, wisdom_of("NVIDIA A100", {finding("dim=64")}));
   const nlohmann::json all = require_json(program.run("wisdom list"));
   CHECK(all["count"] == 3);
-  CHECK(all["place"] == folder_of(program).directory().string());
+  CHECK(all["place"] == wisdom_folder_of(program).directory().string());
   CHECK(all["ignored"].empty());
   REQUIRE(all["models"].size() == 2);
   CHECK(all["models"][1]["device"] == "NVIDIA H200");
@@ -91,7 +85,7 @@ TEST_CASE("wisdom goes from one folder to another in a file, with the same bytes
   const nlohmann::json imported = require_json(to.run("wisdom import " + file));
   CHECK(imported["findings"] == 3);
   CHECK(imported["taken"] == 3);
-  CHECK(folder_of(to).read().models == folder_of(from).read().models);
+  CHECK(wisdom_folder_of(to).read().models == wisdom_folder_of(from).read().models);
   const nlohmann::json again = require_json(to.run("wisdom import " + file));
   CHECK(again["taken"] == 0);
   CHECK(again["already_there"] == 3);
@@ -161,7 +155,7 @@ TEST_CASE("a file that holds no wisdom is refused in one sentence") {
   require_failed(program.run("wisdom import " + later), "format 2");
   require_failed(program.run("wisdom import /nonexistent/wisdom.json"), "/nonexistent/wisdom.json");
   require_failed(program.run("wisdom export " + program.folder().file("e.json")),
-                 "There is no wisdom in " + folder_of(program).directory().string());
+                 "There is no wisdom in " + wisdom_folder_of(program).directory().string());
   CHECK_FALSE(fs::exists(program.cache_folder()));
 }
 
@@ -177,7 +171,7 @@ TEST_CASE("wrong arguments of wisdom are refused") {
 TEST_CASE("doctor says which wisdom is there, and what is ignored and why") {
   const Program program;
   nlohmann::json wisdom = program.run("doctor").json()["wisdom"];
-  CHECK(wisdom["directory"] == folder_of(program).directory().string());
+  CHECK(wisdom["directory"] == wisdom_folder_of(program).directory().string());
   CHECK(wisdom["models"].empty());
   CHECK(wisdom["ignored"].empty());
 
@@ -186,7 +180,7 @@ TEST_CASE("doctor says which wisdom is there, and what is ignored and why") {
   Finding unreadable = finding("b");
   unreadable.strategies = {"sort quickly"};
   store(program, wisdom_of("NVIDIA H200", {finding("a"), of_another_space, unreadable}));
-  std::ofstream(folder_of(program).directory() / "NVIDIA-A100.json") << "damaged";
+  std::ofstream(wisdom_folder_of(program).directory() / "NVIDIA-A100.json") << "damaged";
   const Outcome outcome = program.run("doctor");
   wisdom = outcome.json()["wisdom"];
   CHECK(wisdom["models"] == nlohmann::json::parse(R"([{"device": "NVIDIA H200", "findings": 3}])"));
