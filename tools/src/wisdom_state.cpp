@@ -25,9 +25,18 @@ WisdomText read_wisdom_file(const std::string& path) {
   return wisdom;
 }
 
-void write_wisdom_file(const std::string& path, const std::vector<Wisdom>& models) {
-  const std::string text = to_text(models);
+int write_wisdom_file(const std::string& path, const WisdomText& wisdom, bool json) {
+  const std::string text = to_text(wisdom.models);
   write_file(path, std::as_bytes(std::span(text)));
+  const std::size_t findings = count_findings(wisdom.models);
+  if (wants_json(json))
+    print_json({{"file", path},
+                {"models", wisdom.models.size()},
+                {"findings", findings},
+                {"ignored", wisdom.problems}});
+  else
+    fmt::print("{} findings for {} device models\n{}\n", findings, wisdom.models.size(), path);
+  return exit_status_after(wisdom.problems);
 }
 
 std::size_t count_findings(const std::vector<Wisdom>& models) {

@@ -15,8 +15,8 @@ namespace jitbag::tools {
 /// there is nothing in it.
 [[nodiscard]] WisdomText read_wisdom_file(const std::string& path);
 
-/// Throws Error(io_failed).
-void write_wisdom_file(const std::string& path, const std::vector<Wisdom>& models);
+/// Writes all models into one file and says so; gives the exit status. Throws Error(io_failed).
+[[nodiscard]] int write_wisdom_file(const std::string& path, const WisdomText& wisdom, bool json);
 
 [[nodiscard]] std::size_t count_findings(const std::vector<Wisdom>& models);
 

@@ -23,22 +23,12 @@ int run_wisdom_export(const WisdomExportOptions& options) {
   if (!options.device.empty())
     std::erase_if(found.models,
                   [&](const Wisdom& model) { return model.device() != options.device; });
-  const std::size_t findings = count_findings(found.models);
-  if (findings == 0)
+  if (count_findings(found.models) == 0)
     throw Error(ErrorKind::io_failed,
                 fmt::format("There is no wisdom{} in {} to export.",
                             options.device.empty() ? "" : " for " + options.device,
                             folder.directory().string()));
-  write_wisdom_file(options.file, found.models);
-  if (wants_json(options.json))
-    print_json({{"file", options.file},
-                {"models", found.models.size()},
-                {"findings", findings},
-                {"ignored", found.problems}});
-  else
-    fmt::print("{} findings for {} device models\n{}\n", findings, found.models.size(),
-               options.file);
-  return exit_status_after(found.problems);
+  return write_wisdom_file(options.file, found, options.json);
 }
 
 }  // namespace

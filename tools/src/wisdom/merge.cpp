@@ -1,5 +1,3 @@
-#include <spdlog/fmt/fmt.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -23,16 +21,7 @@ int run_wisdom_merge(const WisdomMergeOptions& options) {
     for (const Wisdom& model : given.models) merge(all.models, model);
     all.problems.insert(all.problems.end(), given.problems.begin(), given.problems.end());
   }
-  write_wisdom_file(options.out, all.models);
-  if (wants_json(options.json))
-    print_json({{"file", options.out},
-                {"models", all.models.size()},
-                {"findings", count_findings(all.models)},
-                {"ignored", all.problems}});
-  else
-    fmt::print("{} findings for {} device models\n{}\n", count_findings(all.models),
-               all.models.size(), options.out);
-  return exit_status_after(all.problems);
+  return write_wisdom_file(options.out, all, options.json);
 }
 
 }  // namespace
