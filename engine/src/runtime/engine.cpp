@@ -204,13 +204,13 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
   if (const ForwardKernel* kernel = state_->forward_kernels.find(request)) return *kernel;
 
   const ForwardSpec spec = validated(raw);
-  const ForwardKernel& kernel =
-      first_kernel(choose(spec, request.target, choice, state_->wisdom(), state_->warn_once),
-                   [&](const Strategy& strategy) -> const ForwardKernel& {
-                     return state_->made_forward.get(
-                         {to_text(spec), to_text(strategy), to_text(request.target)},
-                         [&] { return state_->make(spec, strategy, request.target); });
-                   });
+  const auto made = [&](const Strategy& strategy) -> const ForwardKernel& {
+    return state_->made_forward.get({to_text(spec), to_text(strategy), to_text(request.target)},
+                                    [&] { return state_->make(spec, strategy, request.target); });
+  };
+  const std::vector<Strategy> strategies =
+      choose(spec, request.target, choice, state_->wisdom(), state_->warn_once);
+  const ForwardKernel& kernel = first_kernel(strategies, made);
   state_->forward_kernels.insert(request, &kernel);
   return kernel;
 }
@@ -218,12 +218,11 @@ const ForwardKernel& Engine::forward(const ForwardSpec& raw, const ForwardChoice
 const BackwardKernel& Engine::backward(const BackwardSpec& raw, const BackwardChoice& choice) {
   const Target target = current_target();
   const BackwardSpec spec = validated(raw);
-  return first_kernel(choose(spec, target, choice, state_->wisdom(), state_->warn_once),
-                      [&](const BackwardStrategy& strategy) -> const BackwardKernel& {
-                        return state_->made_backward.get(
-                            {to_text(spec), to_text(strategy), to_text(target)},
-                            [&] { return state_->make(spec, strategy, target); });
-                      });
+  const auto made = [&](const BackwardStrategy& strategy) -> const BackwardKernel& {
+    return state_->made_backward.get({to_text(spec), to_text(strategy), to_text(target)},
+                                     [&] { return state_->make(spec, strategy, target); });
+  };
+  return first_kernel(choose(spec, target, choice, state_->wisdom(), state_->warn_once), made);
 }
 
 const TransposeKernel& Engine::transpose(const TransposeSpec& raw) {
