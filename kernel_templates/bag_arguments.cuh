@@ -14,10 +14,27 @@ struct BagArguments {
   long long batch;
 };
 
-// What backward reads and writes beside that.
+// As jitbag::OptimizerParameters.
+struct StepParameters {
+  float learning_rate;
+  float weight_decay;
+  float max_norm;
+  float momentum;
+  float beta2;
+  float epsilon;
+  long long step;
+  unsigned long long seed;
+};
+
+// What scatter and merge read and write beside that.
 struct GradientArguments {
   const void* output_gradient;
-  void* table_gradient;
+  void* table_gradient;              // or the table that is stepped
+  const StepParameters* parameters;  // of a step
+  // Of a sparse gradient: the marks of its rows, how many are named before each, and its capacity.
+  const unsigned long long* marks;
+  const unsigned* named_before;
+  long long capacity;
 };
 
 // One table of a set. Where the set joins ids and offsets, those of its arguments are null.

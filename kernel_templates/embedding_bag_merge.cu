@@ -4,6 +4,7 @@
 // clang-format off
 #include "bad_input_report.cuh"
 #include "bag_arguments.cuh"
+#include "mark_arguments.cuh"
 #include "device.cuh"
 #include "warps.cuh"
 #include "bags.cuh"
@@ -12,6 +13,7 @@
 #include "runs.cuh"
 #include "passed_on.cuh"
 #include "output_gradient.cuh"
+#include "marked_rows.cuh"
 #include "scatter_gradient.cuh"
 #include "merged_uses.cuh"
 // clang-format on
@@ -25,8 +27,7 @@ extern "C" __global__ void __launch_bounds__(block_threads, 1)
   if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();
   __shared__ Merge merge;
   const Input in = input_of(arguments, report, -1);
-  const Gradients gradients = {(const Output*)gradient_arguments.output_gradient,
-                               (char*)gradient_arguments.table_gradient};
+  const Gradients gradients = gradients_of(gradient_arguments);
   const Index block = (Index)first_block + (Index)blockIdx.x;
   const Bags bags = {block / tiles * bags_per_block, (Index)end_of_output_rows(in),
                      (int)(block % tiles)};

@@ -4,13 +4,16 @@
 // clang-format off
 #include "bad_input_report.cuh"
 #include "bag_arguments.cuh"
+#include "mark_arguments.cuh"
 #include "device.cuh"
+#include "warps.cuh"
 #include "bags.cuh"
 #include "report.cuh"
 #include "rows.cuh"
 #include "runs.cuh"
 #include "passed_on.cuh"
 #include "output_gradient.cuh"
+#include "marked_rows.cuh"
 #include "scatter_gradient.cuh"
 // clang-format on
 
@@ -23,8 +26,7 @@ extern "C" __global__ void __launch_bounds__(block_threads)
                           int64 first_block, BadInputReport* report) {
   if constexpr (waits_for_previous_kernel) let_next_kernel_start_and_wait_for_previous();
   const Input in = input_of(arguments, report, -1);
-  const Gradients gradients = {(const Output*)gradient_arguments.output_gradient,
-                               (char*)gradient_arguments.table_gradient};
+  const Gradients gradients = gradients_of(gradient_arguments);
   const Index block = (Index)first_block + (Index)blockIdx.x;
   scatter_bags(in, gradients, block / tiles * rows_per_block, (Index)end_of_output_rows(in),
                (int)(block % tiles));

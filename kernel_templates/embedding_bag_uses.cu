@@ -9,6 +9,7 @@
 #include "sort_arguments.cuh"
 #include "bags.cuh"
 #include "report.cuh"
+#include "positions.cuh"
 #include "passed_on.cuh"
 // clang-format on
 
@@ -16,21 +17,6 @@ constexpr int bags_at_once = block_threads / lanes_per_bag;
 constexpr bool needs_shares = needs_count || needs_weight_sum;
 constexpr bool lanes_meet = lanes_per_bag > 1 && needs_shares;
 constexpr int most_passes = 4;
-
-// The positions of one row of the output.
-struct Positions {
-  int64 begin;
-  int64 end;
-  bool are_bad;
-};
-
-inline Positions positions_of(const Input& in, int64 row) {
-  if constexpr (keeps_rows) return {row, row + 1, false};
-  if constexpr (is_fixed) return {row * bag_size, (row + 1) * bag_size, false};
-  const int64 begin = raw_begin_of(in, row);
-  const int64 end = raw_end_of(in, row);
-  return {within_ids(in, begin), within_ids(in, end), is_bad_bag(in, begin, end)};
-}
 
 inline void count_digits(uint32* digits, const UsesArguments& uses, uint32 key) {
   for (int pass = 0; pass < uses.passes; ++pass) {

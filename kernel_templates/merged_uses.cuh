@@ -147,12 +147,12 @@ inline uint32 first_slot_of(Id row) {
 }
 
 // Where a use comes among those of its block.
-struct Place {
+struct UsePlace {
   uint32 slot;
   uint32 number_in_row;
 };
 
-inline Place take_place(Merge& merge, int use) {
+inline UsePlace take_place(Merge& merge, int use) {
   const Id row = merge.row[use];
   uint32 slot = first_slot_of(row);
   while (true) {
@@ -195,7 +195,7 @@ inline void bring_together(const Found& found, Merge& merge, bool counts) {
   }
   block_barrier();
   if (counts) count_uses(found, merge);
-  Place place[uses_per_thread];
+  UsePlace place[uses_per_thread];
 #pragma unroll
   for (int i = 0; i < uses_per_thread; ++i) {
     if (found.counts[i]) place[i] = take_place(merge, number_of_use(i));
@@ -242,12 +242,19 @@ inline void add_sums(const Gradients& gradients, const Bags& bags, const Merge& 
       lane.row = bags.first + (Index)bag_of(use[i]);
       gradient[i] = load_output_gradient(gradients.output, lane, true);
     }
+    // Where a row's uses end it is added to.
+    Place place[rows_in_flight];
+#pragma unroll
+    for (int i = 0; i < rows_in_flight; ++i) {
+      const bool ends = at + i < end && (at + i + 1 == end || row[i + 1] != row[i]);
+      place[i] = place_of(gradients, row[i], ends);
+    }
 #pragma unroll
     for (int i = 0; i < rows_in_flight; ++i) {
       if (at + i >= end) break;
       add_use(merge, use[i], gradient[i], sum);
       if (at + i + 1 < end && row[i + 1] == row[i]) continue;
-      add_to_row(gradients, lane, row[i], 1, sum);
+      if (place[i].is_wanted) add_to_row(place[i], lane, gradients.factor, sum);
       sum = {};
     }
   }

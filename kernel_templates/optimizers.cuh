@@ -31,6 +31,10 @@ inline Value difference<sgd_optimizer>(const Step& step, Value g, Moments&) {
   return step.rate * g;
 }
 template <>
+inline Value difference<plain_sgd_optimizer>(const Step& step, Value g, Moments&) {
+  return step.rate * g;
+}
+template <>
 inline Value difference<momentum_optimizer>(const Step& step, Value g, Moments& moments) {
   moments.first = step.momentum * moments.first + g;
   return step.rate * moments.first;
@@ -71,8 +75,10 @@ inline Step step_of(const StepParameters* given) {
   Step step = {};
   if constexpr (optimizer != no_optimizer) {
     step.rate = (Value)given->learning_rate;
-    step.decay = (Value)given->weight_decay;
-    step.max_norm = (Value)given->max_norm;
+    if constexpr (optimizer != plain_sgd_optimizer) {
+      step.decay = (Value)given->weight_decay;
+      step.max_norm = (Value)given->max_norm;
+    }
     step.momentum = (Value)given->momentum;
     step.beta2 = (Value)given->beta2;
     step.epsilon = (Value)given->epsilon;

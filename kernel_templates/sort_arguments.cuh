@@ -70,17 +70,7 @@ struct TransposedUses {
   unsigned uses_per_warp;  // a multiple of a slice's and of a warp's
 };
 
-// As jitbag::OptimizerParameters.
-struct StepParameters {
-  float learning_rate;
-  float weight_decay;
-  float max_norm;
-  float momentum;
-  float beta2;
-  float epsilon;
-  long long step;
-  unsigned long long seed;
-};
+struct StepParameters;
 
 // Where rows' gradients go.
 struct RowGradientArguments {

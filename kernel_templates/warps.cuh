@@ -34,9 +34,12 @@ inline uint32 take_if_zero(uint32* word, uint32 value) {
   const uint32 before = *(volatile uint32*)word;
   return before != 0 ? before : atomicCAS(word, 0u, value);
 }
-// Gives what it was before.
+// Both give what it was before.
 inline int raise(int* number, int to) {
   return atomicMax(number, to);
+}
+inline uint32 set_bits(uint32* word, uint32 bits) {
+  return atomicOr(word, bits);
 }
 
 // Words that blocks hand to each other while they run. Each says all by itself, so that no order
@@ -89,6 +92,11 @@ inline uint32 take_if_zero(uint32* word, uint32 value) {
 inline int raise(int* number, int to) {
   const int before = *number;
   if (before < to) *number = to;
+  return before;
+}
+inline uint32 set_bits(uint32* word, uint32 bits) {
+  const uint32 before = *word;
+  *word |= bits;
   return before;
 }
 inline uint64 look_at(const uint64* word) {

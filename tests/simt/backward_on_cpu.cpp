@@ -4,6 +4,7 @@
 
 #include "check_report.hpp"
 #include "jitbag/specialisation.hpp"
+#include "runtime/enqueue_marks.hpp"
 #include "runtime/enqueue_sorted.hpp"
 #include "spec/gradient_table.hpp"
 #include "support/placed_array.hpp"
@@ -81,12 +82,24 @@ std::string BackwardOnCpu::launch_weight_gradient(const BackwardArguments& argum
   });
 }
 
-std::string BackwardOnCpu::launch_scatter(const BackwardArguments& arguments,
-                                          BadInputReport& report) {
+std::string BackwardOnCpu::launch_scatter(BackwardArguments arguments, BadInputReport& report) {
+  const MarkLayout layout(arguments.forward.num_rows);
+  PlacedArray workspace(static_cast<std::size_t>(layout.bytes), 0);
+  arguments.workspace = workspace.data();
+  const bool is_sparse = std::holds_alternative<SparseGradient>(spec_.table_gradient);
+  MachineOnCpu cpu{of_table_, runner_, {}};
+  if (is_sparse) enqueue_marks(cpu, spec_, layout, arguments);
+  if (!cpu.problem.empty()) return cpu.problem;
+  if (!workspace.surroundings_are_poison()) {
+    return "Something was written outside of the workspace.";
+  }
+  if (spec_.forward.dim == 0) return {};
+
   const Strategy& shape = strategy_.shape;
   const BagArguments bags = bag_arguments(arguments.forward);
-  const GradientArguments gradients = {arguments.output_gradient, arguments.table_gradient};
-  const CompiledKernel& kernel = *of_table_.front();
+  const GradientArguments gradients =
+      gradient_arguments(spec_, is_sparse ? &layout : nullptr, arguments);
+  const CompiledKernel& kernel = *of_table_.back();
   auto* const entry = kernel.entry<Scatter>();
   const std::int64_t rows = output_rows(spec_.forward, arguments.forward);
   const std::int64_t all = blocks_for(table_, shape, rows);

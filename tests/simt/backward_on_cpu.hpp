@@ -31,8 +31,7 @@ class BackwardOnCpu {
  private:
   [[nodiscard]] std::string launch_weight_gradient(const BackwardArguments& arguments,
                                                    BadInputReport& report);
-  [[nodiscard]] std::string launch_scatter(const BackwardArguments& arguments,
-                                           BadInputReport& report);
+  [[nodiscard]] std::string launch_scatter(BackwardArguments arguments, BadInputReport& report);
   [[nodiscard]] std::string launch_sorted(BackwardArguments arguments, BadInputReport& report);
 
   BackwardSpec spec_;

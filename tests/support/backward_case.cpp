@@ -34,8 +34,9 @@ DenseGradient scattered(const MatrixKernel& forward) {
 TableGradient sorted_gradient(const MatrixKernel& forward, std::size_t turn) {
   constexpr std::array types{DataType::float16, DataType::bfloat16, DataType::float32,
                              DataType::float64};
-  constexpr std::array optimizers{Optimizer::row_wise_adagrad, Optimizer::adam, Optimizer::sgd,
-                                  Optimizer::adagrad, Optimizer::momentum};
+  constexpr std::array optimizers{
+      Optimizer::row_wise_adagrad, Optimizer::adam,     Optimizer::sgd,
+      Optimizer::adagrad,          Optimizer::momentum, Optimizer::plain_sgd};
   const DataType table = forward.spec.table_type;
   if (turn % 3 == 0 && !is_quantised(table)) {
     const bool is_narrow = table == DataType::float16 || table == DataType::bfloat16;
@@ -44,6 +45,17 @@ TableGradient sorted_gradient(const MatrixKernel& forward, std::size_t turn) {
   if (turn % 3 == 1) return SparseGradient{types[turn / 3 % types.size()]};
   DenseGradient dense = scattered(forward);
   dense.type = types[turn / 3 % types.size()];
+  return dense;
+}
+
+/// What can be added to in memory, in turn.
+TableGradient added_gradient(const MatrixKernel& forward, std::size_t turn) {
+  const DenseGradient dense = scattered(forward);
+  const DataType table = forward.spec.table_type;
+  if (turn % 3 == 1) return SparseGradient{dense.type};
+  if (turn % 3 == 2 && (table == DataType::float32 || table == DataType::float64)) {
+    return AppliedGradient{Optimizer::plain_sgd};
+  }
   return dense;
 }
 
@@ -67,7 +79,7 @@ BackwardMatrixKernel gradient_of(MatrixKernel forward, std::size_t number) {
     if (forward.seed % 8 == 1) dense.type = DataType::bfloat16;
     kernel.spec.table_gradient = ClearedGradient{dense};
   } else {
-    kernel.spec.table_gradient = scattered(forward);
+    kernel.spec.table_gradient = added_gradient(forward, number / 2);
   }
   if (forward.spec.weight_type && as<ClearedGradient>(kernel.spec) == nullptr) {
     kernel.spec.weight_gradient_type = weight_gradient_type(number);

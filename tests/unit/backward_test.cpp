@@ -475,10 +475,13 @@ struct PlainStep {
     double norm = 0, squares = 0;
     for (const double one : g) norm += one * one;
     norm = std::sqrt(norm);
-    const double clip =
-        by.max_norm > 0 && norm > double{by.max_norm} ? double{by.max_norm} / norm : 1.0;
+    const bool is_plain = optimizer == Optimizer::plain_sgd;
+    const double decay = is_plain ? 0 : double{by.weight_decay};
+    const double clip = !is_plain && by.max_norm > 0 && norm > double{by.max_norm}
+                            ? double{by.max_norm} / norm
+                            : 1.0;
     for (std::size_t i = 0; i < dim; ++i) {
-      g[i] = g[i] * clip + double{by.weight_decay} * x[i];
+      g[i] = g[i] * clip + decay * x[i];
       squares += g[i] * g[i] / static_cast<double>(dim);
     }
     const auto t = static_cast<double>(by.step);
@@ -486,6 +489,7 @@ struct PlainStep {
       const double rate{by.learning_rate}, epsilon{by.epsilon}, b1{by.momentum}, b2{by.beta2};
       switch (optimizer) {
         case Optimizer::sgd:
+        case Optimizer::plain_sgd:
           x[i] -= rate * g[i];
           break;
         case Optimizer::momentum:
@@ -516,8 +520,9 @@ TEST_CASE("fifty applied steps with repeated ids are those of a plain float64 op
   INFO("JITBAG_TEST_SEED=" << seed);
   Dice dice(seed);
   constexpr std::int64_t dim = 5, num_rows = 9, batch = 12;
-  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adagrad,
-                                    Optimizer::row_wise_adagrad, Optimizer::adam}) {
+  for (const Optimizer optimizer :
+       {Optimizer::sgd, Optimizer::plain_sgd, Optimizer::momentum, Optimizer::adagrad,
+        Optimizer::row_wise_adagrad, Optimizer::adam}) {
     for (const DataType type : {DataType::float32, DataType::float64}) {
       for (const bool extras : {false, true}) {
         INFO(name(optimizer) << " " << name(type) << " extras " << extras);
@@ -676,14 +681,21 @@ TEST_CASE("the GPU refuses a method that cannot do what a gradient asks for") {
   };
   const auto as_it_is = [](Strategy&) {};
   CHECK(refusal(SparseGradient{}, BackwardMethod::sort, as_it_is) == "nothing");
-  CHECK_THAT(refusal(SparseGradient{}, BackwardMethod::scatter, as_it_is),
-             Catch::Matchers::StartsWith("invalid_argument: The method is scatter for"));
+  CHECK(refusal(SparseGradient{}, BackwardMethod::scatter, as_it_is) == "nothing");
+  CHECK(refusal(AppliedGradient{Optimizer::plain_sgd}, BackwardMethod::merge, as_it_is) ==
+        "nothing");
+  const auto narrow = [](Strategy& shape) { shape.vector_bytes = 8; };
+  for (const TableGradient& once :
+       {TableGradient{SparseGradient{DataType::float16}}, TableGradient{AppliedGradient{}}}) {
+    CHECK_THAT(refusal(once, BackwardMethod::scatter, narrow),
+               Catch::Matchers::StartsWith("invalid_argument: The method is scatter for"));
+  }
   CHECK_THAT(refusal(ClearedGradient{}, BackwardMethod::sort, as_it_is),
              Catch::Matchers::StartsWith("invalid_argument: The method is sort for"));
   CHECK(refusal(DenseGradient{}, BackwardMethod::merge, as_it_is) == "nothing");
   CHECK_THAT(refusal(ClearedGradient{}, BackwardMethod::merge, as_it_is),
              Catch::Matchers::EndsWith("which has no sums to be added to in memory; use scatter."));
-  CHECK_THAT(refusal(SparseGradient{}, BackwardMethod::merge, as_it_is),
+  CHECK_THAT(refusal(SparseGradient{DataType::float16}, BackwardMethod::merge, narrow),
              Catch::Matchers::EndsWith("which has no sums to be added to in memory; use sort."));
   CHECK_THAT(
       refusal(DenseGradient{}, BackwardMethod::merge, [](Strategy& shape) { shape.bag_lanes = 2; }),
@@ -724,6 +736,16 @@ TEST_CASE("the rule for backward merges ids that repeat, or that are many, where
   spec.deterministic = false;
   spec.table_gradient = DenseGradient{DataType::bfloat16};
   CHECK(method({.batch = 65536}) == BackwardMethod::sort);
+  spec.table_gradient = AppliedGradient{Optimizer::plain_sgd};
+  CHECK(method({.batch = 65536}) == BackwardMethod::merge);
+  spec.table_gradient = AppliedGradient{Optimizer::sgd};
+  CHECK(method({.batch = 8192}) == BackwardMethod::sort);
+  spec.table_gradient = SparseGradient{};
+  CHECK(method({.batch = 8192}) == BackwardMethod::scatter);
+  CHECK(method({}) == BackwardMethod::sort);
+  CHECK(method({.batch = 65536}) == BackwardMethod::sort);
+  CHECK(method({.batch = 65536, .top_share = 1e-5}) == BackwardMethod::sort);
+  CHECK(method({.batch = 8192, .top_share = 0.15}) == BackwardMethod::sort);
   spec.table_gradient = DenseGradient{};
   spec.forward.pooling = Pooling::max;
   spec.forward.winners = true;
@@ -792,7 +814,8 @@ TEST_CASE("an optimizer has a name, by which it is found") {
     CHECK(parse_optimizer(name(optimizer)) == optimizer);
   }
   CHECK(caught([] { static_cast<void>(parse_optimizer("adamw")); }) ==
-        "invalid_argument: \"adamw\" is not an optimizer; use one of: sgd, momentum, adagrad, "
+        "invalid_argument: \"adamw\" is not an optimizer; use one of: sgd, plain_sgd, momentum, "
+        "adagrad, "
         "row_wise_adagrad, adam.");
 }
 

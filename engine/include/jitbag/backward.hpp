@@ -19,8 +19,8 @@
 ///   mean_by_length: w * g / mean_length;  mean_by_sqrt: w * g / sqrt(count);
 ///   max: the elements of g in whose columns it won;  none: the g of its own row of the output;
 /// and several poolings the sum of theirs. A row's gradient is the sum over all ids that name it,
-/// in float32 or wider, rounded once (float32 and float64 that are added to in memory: at each
-/// addition). Padding and bad ids have none.
+/// in float32 or wider, rounded once (float32 and float64 that are added to in memory, and tables
+/// that plain_sgd steps there: at each addition). Padding and bad ids have none.
 namespace jitbag {
 
 /// Added to what is there: gradient[num_rows, dim]. To begin from zero is the caller's choice.
@@ -121,9 +121,12 @@ struct BackwardArguments {
 
 /// How the gradient of the table is computed on the GPU.
 enum class BackwardMethod : std::uint8_t {
-  /// Each id is an addition (or a store) in memory, in whatever order they arrive: for dense
-  /// gradients of float32 and float64, for clearing, and where nothing is made of the table's
-  /// gradient. One launch, no workspace.
+  /// Each id is an addition (or a store) in memory, in whatever order they arrive: for dense and
+  /// sparse gradients of float32 and float64, tables of those that are stepped by plain_sgd, for
+  /// clearing, and where nothing is made of the table's gradient. One launch, no workspace; for a
+  /// sparse gradient two more, which mark the rows that ids name and number them, a workspace of
+  /// three bits for each row of the table, and at most 2^32 - 2 rows. Beyond 2^27 rows sort is
+  /// faster for small batches.
   scatter,
   /// As scatter for a dense gradient, but a block brings its bags' ids together by row first, and
   /// adds what they give a row at once: for skewed ids, which would wait for each other. A maximum
@@ -183,7 +186,8 @@ struct ExpectedIds {
 };
 
 /// The built-in rule for kernels of the GPU: scatter where it can, merge where ids are known to
-/// repeat or many, else sort.
+/// repeat or many, else sort. A sparse gradient is scattered where few ids are expected that do not
+/// repeat, else sorted.
 [[nodiscard]] BackwardStrategy default_strategy(const BackwardSpec& spec, const Target& target,
                                                 const ExpectedIds& expected = {});
 

@@ -9,7 +9,10 @@ namespace jitbag {
 /// g is clipped first (OptimizerParameters::max_norm), then weight_decay * x is added to it.
 /// Moments are float32, whatever the table's type.
 enum class Optimizer : std::uint8_t {
-  sgd,               ///< x -= rate * g
+  sgd,  ///< x -= rate * g
+  /// The same without clipping or decay: max_norm and weight_decay are not read. Ids then need not
+  /// meet before they step a row of float32 or float64, so that nothing has to be sorted.
+  plain_sgd,
   momentum,          ///< m = momentum * m + g; x -= rate * m
   adagrad,           ///< v += g^2; x -= rate * g / (sqrt(v) + epsilon). Duchi, Hazan, Singer 2011
   row_wise_adagrad,  ///< the same with one v for each row, to which the mean of g^2 is added

@@ -11,6 +11,38 @@
 namespace jitbag {
 namespace {
 
+std::string constant(std::string_view type, std::string_view name, auto value) {
+  return fmt::format("constexpr {} {} = {};\n", type, name, value);
+}
+
+/// What becomes of a row's gradient.
+struct RowConstants {
+  static std::string text(std::string_view gradient, std::string_view optimizer, bool stochastic) {
+    return constant("int", "row_gradient", fmt::format("{}_gradient", gradient)) +
+           constant("int", "optimizer", fmt::format("{}_optimizer", optimizer)) +
+           constant("bool", "stochastic_rounding", stochastic);
+  }
+  std::string operator()(const ClearedGradient&) const { return text("cleared", "no", false); }
+  std::string operator()(const SparseGradient&) const { return text("sparse", "no", false); }
+  std::string operator()(const AppliedGradient& applied) const {
+    return text("applied", name(applied.optimizer), applied.stochastic_rounding);
+  }
+  std::string operator()(const auto&) const { return text("dense", "no", false); }
+};
+
+constexpr std::string_view row_enumerations = R"(
+enum { dense_gradient, cleared_gradient, sparse_gradient, applied_gradient };
+enum {
+  no_optimizer,
+  sgd_optimizer,
+  plain_sgd_optimizer,
+  momentum_optimizer,
+  adagrad_optimizer,
+  row_wise_adagrad_optimizer,
+  adam_optimizer
+};
+)";
+
 /// All that the kernels of one spec and shape have in common.
 struct Kernels {
   const BackwardSpec& spec;
@@ -18,7 +50,13 @@ struct Kernels {
   const Target& target;
 
   [[nodiscard]] std::string constants() const {
-    return codegen::constants(gradient_table(spec), shape);
+    return std::string(silence) + codegen::constants(gradient_table(spec), shape);
+  }
+
+  /// Those, and what becomes of a row's gradient.
+  [[nodiscard]] std::string row_constants() const {
+    return constants() + std::string(row_enumerations) +
+           std::visit(RowConstants{}, spec.table_gradient);
   }
 
   [[nodiscard]] Specialisation of_spec(const std::string& name, const std::string& entry,
@@ -38,36 +76,6 @@ struct Kernels {
   }
 };
 
-std::string constant(std::string_view type, std::string_view name, auto value) {
-  return fmt::format("constexpr {} {} = {};\n", type, name, value);
-}
-
-/// What becomes of a row's gradient.
-struct RowConstants {
-  static std::string text(std::string_view gradient, std::string_view optimizer, bool stochastic) {
-    return constant("int", "row_gradient", fmt::format("{}_gradient", gradient)) +
-           constant("int", "optimizer", fmt::format("{}_optimizer", optimizer)) +
-           constant("bool", "stochastic_rounding", stochastic);
-  }
-  std::string operator()(const SparseGradient&) const { return text("sparse", "no", false); }
-  std::string operator()(const AppliedGradient& applied) const {
-    return text("applied", name(applied.optimizer), applied.stochastic_rounding);
-  }
-  std::string operator()(const auto&) const { return text("dense", "no", false); }
-};
-
-constexpr std::string_view row_enumerations = R"(
-enum { dense_gradient, sparse_gradient, applied_gradient };
-enum {
-  no_optimizer,
-  sgd_optimizer,
-  momentum_optimizer,
-  adagrad_optimizer,
-  row_wise_adagrad_optimizer,
-  adam_optimizer
-};
-)";
-
 Specialisation radix_pass(const Kernels& kernels, int keys_per_thread) {
   return kernels.of_none("radix_pass.cu", "radix_pass",
                          constant("int", "block_threads", pass_block_threads) +
@@ -82,20 +90,18 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
   Strategy join_shape = kernels.shape;
   join_shape.block_threads = join_block_threads;
   const Kernels join{spec, join_shape, kernels.target};
-  const auto rows = [&spec](const Kernels& of) {
-    return std::string(silence) + of.constants() + std::string(row_enumerations) +
-           std::visit(RowConstants{}, spec.table_gradient);
-  };
   std::vector<Specialisation> all = {
-      uses.of_spec("embedding_bag_uses.cu", "embedding_bag_uses",
-                   std::string(silence) + uses.constants() +
-                       constant("int", "lanes_per_bag", lanes_per_bag(spec.forward))),
+      uses.of_spec(
+          "embedding_bag_uses.cu", "embedding_bag_uses",
+          uses.constants() + constant("int", "lanes_per_bag", lanes_per_bag(spec.forward))),
       radix_pass(kernels, keys_per_thread_of_small_pass),
       radix_pass(kernels, keys_per_thread_of_large_pass),
-      kernels.of_spec("reduce_uses.cu", "reduce_uses",
-                      rows(kernels) + constant("int", "chunk_uses", chunk_uses(kernels.shape))),
-      join.of_spec("join_pieces.cu", "join_pieces",
-                   rows(join) + constant("int", "slices_per_block", slices_per_block_of_join))};
+      kernels.of_spec(
+          "reduce_uses.cu", "reduce_uses",
+          kernels.row_constants() + constant("int", "chunk_uses", chunk_uses(kernels.shape))),
+      join.of_spec(
+          "join_pieces.cu", "join_pieces",
+          join.row_constants() + constant("int", "slices_per_block", slices_per_block_of_join))};
   if (std::holds_alternative<SparseGradient>(spec.table_gradient)) {
     all.push_back(kernels.of_none(
         "number_rows.cu", "number_rows",
@@ -106,16 +112,28 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
   return all;
 }
 
+/// What comes before the additions to a sparse gradient: which rows there are, and in which places.
+std::vector<Specialisation> marking(const Kernels& kernels) {
+  const BackwardSpec& spec = kernels.spec;
+  if (!std::holds_alternative<SparseGradient>(spec.table_gradient)) return {};
+  Strategy shape = kernels.shape;
+  shape.block_threads = marking_block_threads;
+  const Kernels marking{spec, shape, kernels.target};
+  return {marking.of_spec(
+              "mark_rows.cu", "mark_rows",
+              marking.constants() + constant("int", "lanes_per_bag", lanes_per_bag(spec.forward))),
+          marking.of_spec("number_marks.cu", "number_marks", marking.constants())};
+}
+
 Specialisation scattered(const Kernels& kernels) {
-  const bool clears = std::holds_alternative<ClearedGradient>(kernels.spec.table_gradient);
   return kernels.of_spec("embedding_bag_scatter.cu", "embedding_bag_scatter",
-                         kernels.constants() + constant("bool", "clears_rows", clears));
+                         kernels.row_constants());
 }
 
 Specialisation merged(const Kernels& kernels) {
   return kernels.of_spec(
       "embedding_bag_merge.cu", "embedding_bag_merge",
-      std::string(silence) + kernels.constants() + constant("bool", "clears_rows", false) +
+      kernels.row_constants() +
           constant("int", "ids_at_once",
                    merged_ids_of_bag(gradient_table(kernels.spec), rows_per_block(kernels.shape))));
 }
@@ -126,15 +144,10 @@ std::vector<Specialisation> of_table(BackwardSpec spec, const BackwardStrategy& 
   if (std::holds_alternative<std::monostate>(spec.table_gradient)) return {};
   spec.weight_gradient_type.reset();
   const Kernels kernels{spec, strategy.shape, target};
-  switch (strategy.method) {
-    case BackwardMethod::sort:
-      return sorted(kernels);
-    case BackwardMethod::merge:
-      return {merged(kernels)};
-    case BackwardMethod::scatter:
-      return {scattered(kernels)};
-  }
-  return {};
+  if (strategy.method == BackwardMethod::sort) return sorted(kernels);
+  std::vector<Specialisation> all = marking(kernels);
+  all.push_back(strategy.method == BackwardMethod::merge ? merged(kernels) : scattered(kernels));
+  return all;
 }
 
 }  // namespace

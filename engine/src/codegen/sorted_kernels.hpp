@@ -10,6 +10,9 @@ namespace jitbag {
 /// numbers rows.
 enum class SortedKernel : std::size_t { uses, small_pass, large_pass, reduce, join, number_rows };
 
+/// Those that come before the additions to a sparse gradient by scatter or merge.
+enum class MarkingKernel : std::size_t { mark, number };
+
 /// The same of a transposition.
 enum class TransposingKernel : std::size_t { uses, small_pass, large_pass, number_rows, transpose };
 
@@ -25,6 +28,7 @@ inline constexpr int number_rows_block_threads = 512;
 inline constexpr int keys_per_thread_of_number_rows = 8;
 inline constexpr int join_block_threads = 512;
 inline constexpr int slices_per_block_of_join = 8;
+inline constexpr int marking_block_threads = 256;
 inline constexpr int transpose_block_threads = 256;
 inline constexpr int transpose_warp_lanes = 32;
 

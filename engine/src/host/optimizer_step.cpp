@@ -65,13 +65,16 @@ void step(Optimizer optimizer, const OptimizerParameters& parameters, std::int64
   const auto number = [](float value) { return static_cast<Number>(value); };
   const Number rate = number(parameters.learning_rate);
   const Number epsilon = number(parameters.epsilon);
-  clip(number(parameters.max_norm), dim, gradient);
-  for (std::int64_t i = 0; i < dim; ++i) gradient[i] += number(parameters.weight_decay) * x[i];
+  if (optimizer != Optimizer::plain_sgd) {
+    clip(number(parameters.max_norm), dim, gradient);
+    for (std::int64_t i = 0; i < dim; ++i) gradient[i] += number(parameters.weight_decay) * x[i];
+  }
   const auto subtract = [&](auto difference) {
     for (std::int64_t i = 0; i < dim; ++i) x[i] -= difference(i, gradient[i]);
   };
   switch (optimizer) {
     case Optimizer::sgd:
+    case Optimizer::plain_sgd:
       return subtract([&](std::int64_t, Number g) { return rate * g; });
     case Optimizer::momentum:
       return subtract(Momentum<Number>{rate, number(parameters.momentum), moments.first});

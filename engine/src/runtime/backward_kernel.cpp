@@ -26,7 +26,7 @@ BackwardKernel::BackwardKernel(std::vector<Kernel> kernels, const BackwardSpec& 
 }
 
 std::int64_t BackwardKernel::workspace_bytes(const BackwardArguments& arguments) const {
-  if (strategy_.method != BackwardMethod::sort) return 0;
+  if (strategy_.method != BackwardMethod::sort) return scatter_workspace_bytes(spec_, arguments);
   return SortLayout(spec_, gradient_table_, arguments).bytes;
 }
 
@@ -35,8 +35,9 @@ void BackwardKernel::launch(const BackwardArguments& arguments, Stream stream) c
   std::optional<SortLayout> layout;
   if (strategy_.method == BackwardMethod::sort) {
     layout.emplace(spec_, gradient_table_, arguments);
-    check_workspace(arguments.workspace, arguments.workspace_bytes, layout->bytes);
   }
+  check_workspace(arguments.workspace, arguments.workspace_bytes,
+                  layout ? layout->bytes : scatter_workspace_bytes(spec_, arguments));
   BadInputReport* const report = reports_->before_launch(spec_.forward.bad_ids == BadIds::report);
   std::span<const Kernel> of_table = kernels_;
   if (weight_shape_) {
@@ -48,8 +49,7 @@ void BackwardKernel::launch(const BackwardArguments& arguments, Stream stream) c
     launch_sorted(of_table, spec_, gradient_table_, strategy_.shape, *layout, arguments, report,
                   stream);
   } else if (!of_table.empty()) {
-    launch_scatter(of_table.front(), spec_, gradient_table_, strategy_.shape, arguments, report,
-                   stream);
+    launch_scatter(of_table, spec_, gradient_table_, strategy_.shape, arguments, report, stream);
   }
 }
 

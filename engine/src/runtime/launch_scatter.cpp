@@ -1,26 +1,44 @@
 #include "runtime/launch_scatter.hpp"
 
 #include <array>
+#include <optional>
 
-#include "runtime/bag_arguments.hpp"
-#include "runtime/forward_grid.hpp"
+#include "runtime/enqueue_marks.hpp"
 #include "runtime/launch_blocks.hpp"
-#include "spec/arguments.hpp"
+#include "runtime/sorted_on_gpu.hpp"
 
 namespace jitbag {
+namespace {
 
-void launch_scatter(const Kernel& kernel, const BackwardSpec& spec, const ForwardSpec& table,
-                    const Strategy& shape, const BackwardArguments& arguments,
-                    BadInputReport* report, Stream stream) {
+std::optional<MarkLayout> mark_layout(const BackwardSpec& spec,
+                                      const BackwardArguments& arguments) {
+  if (!std::holds_alternative<SparseGradient>(spec.table_gradient)) return {};
+  return MarkLayout(arguments.forward.num_rows);
+}
+
+}  // namespace
+
+std::int64_t scatter_workspace_bytes(const BackwardSpec& spec, const BackwardArguments& arguments) {
+  const std::optional<MarkLayout> layout = mark_layout(spec, arguments);
+  return layout ? layout->bytes : 0;
+}
+
+void launch_scatter(std::span<const Kernel> kernels, const BackwardSpec& spec,
+                    const ForwardSpec& table, const Strategy& shape,
+                    const BackwardArguments& arguments, BadInputReport* report, Stream stream) {
+  const std::optional<MarkLayout> layout = mark_layout(spec, arguments);
+  if (layout) {
+    const SortedOnGpu gpu(kernels, shape.launch_mode, stream);
+    enqueue_marks(gpu, spec, *layout, arguments);
+  }
   if (spec.forward.dim == 0) return;
   BagArguments bags = bag_arguments(arguments.forward);
-  GradientArguments gradients = {.output_gradient = arguments.output_gradient,
-                                 .table_gradient = arguments.table_gradient};
+  GradientArguments gradients = gradient_arguments(spec, layout ? &*layout : nullptr, arguments);
   std::int64_t first_block = 0;
   std::array<void*, 4> parameters = {&bags, &gradients, &first_block, &report};
   const std::int64_t blocks =
       blocks_for(table, shape, output_rows(spec.forward, arguments.forward));
-  launch_blocks(kernel, shape, blocks, first_block, parameters, stream);
+  launch_blocks(kernels.back(), shape, blocks, first_block, parameters, stream);
 }
 
 }  // namespace jitbag

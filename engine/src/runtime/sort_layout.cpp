@@ -5,6 +5,7 @@
 
 #include "codegen/sorted_kernels.hpp"
 #include "runtime/forward_grid.hpp"
+#include "runtime/places.hpp"
 #include "sort_arguments.cuh"
 #include "spec/arguments.hpp"
 #include "spec/refuse.hpp"
@@ -36,21 +37,6 @@ void check_limits(std::int64_t ids, std::int64_t bags, std::int64_t rows) {
            rows);
   }
 }
-
-/// Gives out places one after the other.
-class Places {
- public:
-  std::int64_t take(std::int64_t bytes) {
-    constexpr std::int64_t alignment = 256;
-    const std::int64_t place = end_;
-    end_ = divided_up(end_ + bytes, alignment) * alignment;
-    return place;
-  }
-  [[nodiscard]] std::int64_t end() const { return end_; }
-
- private:
-  std::int64_t end_ = 0;
-};
 
 }  // namespace
 

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::int64_t stride_limit = std::int64_t{1} << 31;
 
-constexpr std::array optimizers{Optimizer::sgd, Optimizer::momentum, Optimizer::adagrad,
-                                Optimizer::row_wise_adagrad, Optimizer::adam};
+constexpr std::array optimizers{
+    Optimizer::sgd,     Optimizer::plain_sgd,        Optimizer::momentum,
+    Optimizer::adagrad, Optimizer::row_wise_adagrad, Optimizer::adam};
 
 bool is_narrow(DataType type) {
   return type == DataType::float16 || type == DataType::bfloat16;
@@ -114,6 +115,7 @@ Moments moments_of(Optimizer optimizer, std::int64_t dim) {
     case Optimizer::adam:
       return {.first = dim, .second = dim};
     case Optimizer::sgd:
+    case Optimizer::plain_sgd:
       break;
   }
   return {};
@@ -123,6 +125,8 @@ std::string_view name(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:
       return "sgd";
+    case Optimizer::plain_sgd:
+      return "plain_sgd";
     case Optimizer::momentum:
       return "momentum";
     case Optimizer::adagrad:

@@ -31,6 +31,10 @@ struct Describe {
   void operator()(const AppliedGradient&) const {}
 };
 
+bool is_added_in_memory(DataType type) {
+  return type == DataType::float32 || type == DataType::float64;
+}
+
 }  // namespace
 
 ForwardSpec gradient_table(const BackwardSpec& spec) {
@@ -46,8 +50,9 @@ bool sums_rows(const BackwardSpec& spec) {
 
 bool can_scatter(const BackwardSpec& spec) {
   if (!sums_rows(spec)) return true;
-  const auto* dense = std::get_if<DenseGradient>(&spec.table_gradient);
-  return dense != nullptr && size_of(dense->type) >= 4 && !spec.deterministic;
+  const auto* applied = std::get_if<AppliedGradient>(&spec.table_gradient);
+  const bool adds = applied == nullptr || applied->optimizer == Optimizer::plain_sgd;
+  return adds && is_added_in_memory(gradient_table(spec).table_type) && !spec.deterministic;
 }
 
 bool can_merge(const BackwardSpec& spec) {

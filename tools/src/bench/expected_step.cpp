@@ -19,6 +19,7 @@ double difference(Optimizer optimizer, double g, double mean_of_squares) {
   const double epsilon = with.epsilon;
   switch (optimizer) {
     case Optimizer::sgd:
+    case Optimizer::plain_sgd:
     case Optimizer::momentum:  // from a moment of 0
       break;
     case Optimizer::adagrad:

@@ -26,9 +26,11 @@ void add_training_flags(CLI::App& arguments, Options& options) {
       ->check(one_of({"table", "float32", "float16", "bfloat16", "float64"}))
       ->type_name("TYPE");
   arguments
-      .add_option("--optimizer", options.optimizer,
-                  "With --gradient applied: sgd, momentum, adagrad, row_wise_adagrad, adam")
-      ->check(one_of({"sgd", "momentum", "adagrad", "row_wise_adagrad", "adam"}))
+      .add_option(
+          "--optimizer", options.optimizer,
+          "With --gradient applied: sgd, plain_sgd (without clipping and weight decay), momentum, "
+          "adagrad, row_wise_adagrad, adam")
+      ->check(one_of({"sgd", "plain_sgd", "momentum", "adagrad", "row_wise_adagrad", "adam"}))
       ->type_name("NAME");
   arguments.add_flag("--deterministic", options.deterministic,
                      "With --training: the same bits on every run");
