@@ -76,6 +76,30 @@ TEST_CASE("sorting on the CPU sums rows of one id and rows of thousands") {
   }
 }
 
+TEST_CASE("marking on the CPU finds and numbers the rows of tables of two rows and of millions") {
+  const Target target{9, 0};
+  BackwardSpec spec;
+  spec.forward.dim = 4;
+  spec.forward.table_type = DataType::int8;
+  spec.forward.row_scale = {};
+  spec.forward.bags = FixedBags{5};
+  spec.forward.padding_id = 0;
+  BackwardSpec of_max = spec;
+  of_max.forward.pooling = Pooling::max;
+  of_max.forward.winners = true;
+  for (BackwardSpec whole : {spec, of_max}) {
+    whole.table_gradient = SparseGradient{};
+    whole = validated(whole);
+    BackwardOnCpu on_cpu(whole, default_strategy(whole, BackwardMethod::scatter, target), target,
+                         seed());
+    // Of the last one two parts of rows make a chunk.
+    for (const std::int64_t num_rows : {2, 1024, 5000, 4'200'000}) {
+      INFO(to_text(whole) << ", rows: " << num_rows);
+      CHECK(on_cpu.check(BackwardCase(whole, many_ids(whole.forward, num_rows))) == "");
+    }
+  }
+}
+
 TEST_CASE(
     "merging on the CPU adds rows of one id and rows of thousands, in one round and in many") {
   const Target target{9, 0};
