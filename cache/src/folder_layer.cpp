@@ -22,7 +22,7 @@ Folder open_root(const fs::path& directory) {
   return std::move(*root);
 }
 
-std::string unusable_sentence(const fs::path& directory, std::string_view reason) {
+std::string unusable_layer_sentence(const fs::path& directory, std::string_view reason) {
   return fmt::format(
       "The layer {} is not used: {}; name in JITBAG_CACHE_PATH folders and bundles that this user "
       "can read and that nobody but this user and root can write to.",
@@ -38,7 +38,7 @@ struct FolderLayer::State {
 FolderLayer::FolderLayer(fs::path directory, Warn warn)
     : directory_(std::move(directory)),
       state_(new State{{std::move(warn), [path = directory_](std::string_view reason) {
-                          return unusable_sentence(path, reason);
+                          return unusable_layer_sentence(path, reason);
                         }}}) {}
 
 std::optional<Record> FolderLayer::find(const Digest& key) const {

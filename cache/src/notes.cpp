@@ -44,7 +44,7 @@ FileLook look_at_note(const Folder& folder, const std::string& name) {
   return look_at(folder, name, largest_note, Use::unnoted);
 }
 
-[[noreturn]] void fail(const Folder& folder, const std::string& name, const FileLook& look) {
+[[noreturn]] void refuse_note(const Folder& folder, const std::string& name, const FileLook& look) {
   throw Trouble(fmt::format("{} {}", (folder.path() / name).string(), look.problem));
 }
 
@@ -77,7 +77,7 @@ std::optional<std::string> Notes::read(const std::string& name) const {
     const auto folder = Folder::open(directory_, Trust::own_and_roots);
     if (!folder) return {};
     const FileLook look = look_at_note(*folder, name);
-    if (!look.problem.empty()) fail(*folder, name, look);
+    if (!look.problem.empty()) refuse_note(*folder, name, look);
     return text_of_look(look);
   });
 }
@@ -92,7 +92,7 @@ void Notes::change(
     require_taken(lock, folder);
     folder.remove_leftovers();
     const FileLook look = look_at_note(folder, name);
-    if (!look.problem.empty() && look.flaw == Flaw::unreadable) fail(folder, name, look);
+    if (!look.problem.empty() && look.flaw == Flaw::unreadable) refuse_note(folder, name, look);
     const std::string text = changed(text_of_look(look));
     if (text.size() > largest_note)
       throw Trouble(fmt::format("{} would have {} bytes, more than the {} allowed", name,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t total_size = 32;
 constexpr std::uint64_t more_than_any_limit = std::uint64_t{1} << 63;
-constexpr std::chrono::milliseconds patience{100};  // the lock is held for some microseconds
+constexpr std::chrono::milliseconds total_patience{100};  // the lock is held for some microseconds
 
 /// What the file says.
 struct Sum {
@@ -33,7 +33,8 @@ bool is_same(const Descriptor& one, const Descriptor& other) {
 /// The file, nobody else reading or writing it meanwhile, as far as locks work.
 class TotalFile {
  public:
-  explicit TotalFile(const Folder& root) : lock_(root, total_byte, patience), file_(open(root)) {
+  explicit TotalFile(const Folder& root)
+      : lock_(root, total_byte, total_patience), file_(open(root)) {
     // Whoever was stopped while he held the lock may write yet: into a file that has no name.
     if (lock_.outcome() == LockOutcome::in_vain) replace(root);
     if (!file_ && (errno == EISDIR || errno == ELOOP)) replace(root);

@@ -7,6 +7,7 @@
 #include "codegen/weight_gradient.hpp"
 #include "runtime/forward_grid.hpp"
 #include "spec/gradient_table.hpp"
+#include "spec/warp.hpp"
 
 namespace jitbag {
 namespace {
@@ -153,7 +154,6 @@ std::vector<Specialisation> of_table(BackwardSpec spec, const BackwardStrategy& 
 }  // namespace
 
 int chunk_uses(const Strategy& shape) {
-  constexpr int warp_lanes = 32;
   const int uses = std::min(warp_lanes, 4 * shape.lanes_per_row);
   return static_cast<int>(divided_up(uses, shape.rows_in_flight)) * shape.rows_in_flight;
 }
@@ -187,7 +187,6 @@ std::int64_t merged_ids_of_bag(const ForwardSpec& table, std::int64_t bags) {
 }
 
 int lanes_per_bag(const ForwardSpec& spec) {
-  constexpr int warp_lanes = 32;
   if (spec.pooling.has(Pooling::none)) return 1;
   const auto* fixed = std::get_if<FixedBags>(&spec.bags);
   if (fixed == nullptr) return warp_lanes / 2;

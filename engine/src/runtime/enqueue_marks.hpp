@@ -6,7 +6,6 @@
 
 #include "codegen/sorted_kernels.hpp"
 #include "jitbag/backward.hpp"
-#include "mark_arguments.cuh"
 #include "runtime/bag_arguments.hpp"
 #include "runtime/forward_grid.hpp"
 #include "runtime/mark_layout.hpp"

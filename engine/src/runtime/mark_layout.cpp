@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "mark_arguments.cuh"
 #include "runtime/places.hpp"
 #include "spec/refuse.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "mark_arguments.cuh"
+
 namespace jitbag {
 
 /// In how many parts the rows of a table are marked and numbered, and where everything is in the

@@ -6,7 +6,7 @@
 #include "codegen/sorted_kernels.hpp"
 #include "runtime/forward_grid.hpp"
 #include "runtime/places.hpp"
-#include "sort_arguments.cuh"
+#include "runtime/sorted_arguments.hpp"
 #include "spec/arguments.hpp"
 #include "spec/refuse.hpp"
 

@@ -6,11 +6,10 @@
 #include "jitbag/backward.hpp"
 #include "spec/alignment.hpp"
 #include "spec/refuse.hpp"
+#include "spec/stride_limit.hpp"
 
 namespace jitbag {
 namespace {
-
-constexpr std::int64_t stride_limit = std::int64_t{1} << 31;
 
 constexpr std::array optimizers{
     Optimizer::sgd,     Optimizer::plain_sgd,        Optimizer::momentum,

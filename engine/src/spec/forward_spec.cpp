@@ -12,6 +12,7 @@
 #include "spec/alignment.hpp"
 #include "spec/bags_text.hpp"
 #include "spec/refuse.hpp"
+#include "spec/stride_limit.hpp"
 
 namespace jitbag {
 namespace {
@@ -20,7 +21,6 @@ namespace {
 /// a group's worth beyond the end.
 constexpr std::int64_t row_bits_limit = std::int64_t{1} << 33;
 constexpr std::int64_t bag_limit = std::int64_t{1} << 30;
-constexpr std::int64_t stride_limit = std::int64_t{1} << 31;
 
 template <class Enumeration>
 void check_enumerator(std::string_view field, Enumeration value, Enumeration last) {

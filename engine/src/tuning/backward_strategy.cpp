@@ -6,11 +6,10 @@
 #include "runtime/forward_grid.hpp"
 #include "spec/gradient_table.hpp"
 #include "spec/refuse.hpp"
+#include "spec/warp.hpp"
 
 namespace jitbag {
 namespace {
-
-constexpr int warp_lanes = 32;
 
 bool is_applied(const BackwardSpec& spec) {
   return std::holds_alternative<AppliedGradient>(spec.table_gradient);

@@ -7,12 +7,12 @@
 #include <numeric>
 
 #include "jitbag/error.hpp"
+#include "spec/warp.hpp"
 #include "tuning/rows_that_fit.hpp"
 
 namespace jitbag {
 namespace {
 
-constexpr int warp_lanes = 32;
 constexpr int static_shared_limit = 48 * 1024;  // bytes a block may declare on every architecture
 constexpr int pool_words = 64;                  // of sums and maxima that a lane may hold
 constexpr int most_vectors = 64;                // of a row that a lane may have
@@ -79,7 +79,8 @@ bool is_power_of_two(int value) {
   return std::has_single_bit(static_cast<unsigned>(value));
 }
 
-[[noreturn]] void refuse(std::string_view field, std::int64_t value, std::string_view allowed) {
+[[noreturn]] void refuse_value(std::string_view field, std::int64_t value,
+                               std::string_view allowed) {
   throw Error(ErrorKind::invalid_argument,
               fmt::format("The strategy's {} is {}; it must be {}.", field, value, allowed));
 }
@@ -184,56 +185,60 @@ void validate(const Strategy& strategy, const ForwardSpec& raw, const Target& ta
   const int widest = widest_vector(spec);
   const auto element = static_cast<int>(size_of(spec.table_type));
   if (strategy.vector_bytes < element || widest % strategy.vector_bytes != 0) {
-    refuse("vector_bytes", strategy.vector_bytes,
-           fmt::format("a power of two from {} to {} for this dim, row stride and alignment",
-                       element, widest));
+    refuse_value("vector_bytes", strategy.vector_bytes,
+                 fmt::format("a power of two from {} to {} for this dim, row stride and alignment",
+                             element, widest));
   }
   if (strategy.vectors_per_lane < 1 || strategy.vectors_per_lane > most_vectors) {
-    refuse("vectors_per_lane", strategy.vectors_per_lane, "from 1 to 64");
+    refuse_value("vectors_per_lane", strategy.vectors_per_lane, "from 1 to 64");
   }
   if (strategy.bags_per_group < 1 || strategy.bags_per_group > 64) {
-    refuse("bags_per_group", strategy.bags_per_group, "from 1 to 64");
+    refuse_value("bags_per_group", strategy.bags_per_group, "from 1 to 64");
   }
   if (strategy.rows_in_flight < 1 || strategy.rows_in_flight > 64) {
-    refuse("rows_in_flight", strategy.rows_in_flight, "from 1 to 64");
+    refuse_value("rows_in_flight", strategy.rows_in_flight, "from 1 to 64");
   }
   if (strategy.lanes_per_row < 1 || strategy.lanes_per_row > warp_lanes) {
-    refuse("lanes_per_row", strategy.lanes_per_row, "from 1 to 32");
+    refuse_value("lanes_per_row", strategy.lanes_per_row, "from 1 to 32");
   }
   if (strategy.bag_lanes < 1 || strategy.bag_lanes > 1024 || !is_power_of_two(strategy.bag_lanes)) {
-    refuse("bag_lanes", strategy.bag_lanes, "a power of two from 1 to 1024");
+    refuse_value("bag_lanes", strategy.bag_lanes, "a power of two from 1 to 1024");
   }
   if (strategy.bag_lanes > 1 && !is_power_of_two(strategy.lanes_per_row)) {
-    refuse("lanes_per_row", strategy.lanes_per_row, "a power of two where bag_lanes is over 1");
+    refuse_value("lanes_per_row", strategy.lanes_per_row,
+                 "a power of two where bag_lanes is over 1");
   }
   if (strategy.bag_lanes > 1 && spec.pooling.has(Pooling::none)) {
-    refuse("bag_lanes", strategy.bag_lanes, "1 without pooling");
+    refuse_value("bag_lanes", strategy.bag_lanes, "1 without pooling");
   }
   if (!spec.end.row_sum.empty()) {
     if (!is_power_of_two(strategy.lanes_per_row)) {
-      refuse("lanes_per_row", strategy.lanes_per_row, "a power of two for an end with a row_sum");
+      refuse_value("lanes_per_row", strategy.lanes_per_row,
+                   "a power of two for an end with a row_sum");
     }
     const std::int64_t covered =
         std::int64_t{strategy.lanes_per_row} * strategy.vectors_per_lane * strategy.vector_bytes;
     if (covered < row_bytes(spec)) {
-      refuse("lanes_per_row * vectors_per_lane * vector_bytes", covered,
-             fmt::format("at least the {} bytes of a row, for an end with a row_sum; a row wider "
-                         "than 2048 vectors can have none",
-                         row_bytes(spec)));
+      refuse_value(
+          "lanes_per_row * vectors_per_lane * vector_bytes", covered,
+          fmt::format("at least the {} bytes of a row, for an end with a row_sum; a row wider "
+                      "than 2048 vectors can have none",
+                      row_bytes(spec)));
     }
   }
   if (strategy.block_threads < warp_lanes || strategy.block_threads > 1024 ||
       strategy.block_threads % warp_lanes != 0) {
-    refuse("block_threads", strategy.block_threads, "a multiple of 32 from 32 to 1024");
+    refuse_value("block_threads", strategy.block_threads, "a multiple of 32 from 32 to 1024");
   }
   const int group = strategy.lanes_per_row * strategy.bag_lanes;
   if (group > strategy.block_threads ||
       (group > warp_lanes && strategy.block_threads % group != 0)) {
-    refuse("block_threads", strategy.block_threads,
-           fmt::format("a multiple of lanes_per_row * bag_lanes = {}", group));
+    refuse_value("block_threads", strategy.block_threads,
+                 fmt::format("a multiple of lanes_per_row * bag_lanes = {}", group));
   }
   if (const int bytes = shared_bytes(strategy, spec); bytes > static_shared_limit) {
-    refuse("shared memory for the reduction", bytes, "49152 bytes at most; use smaller blocks");
+    refuse_value("shared memory for the reduction", bytes,
+                 "49152 bytes at most; use smaller blocks");
   }
   if (strategy.launch_mode == LaunchMode::dependent && !target.has_dependent_launch()) {
     throw Error(

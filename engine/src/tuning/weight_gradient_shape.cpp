@@ -5,15 +5,16 @@
 #include <cstdint>
 #include <numeric>
 
+#include "spec/warp.hpp"
+
 namespace jitbag {
 namespace {
 
 /// As many as a warp has room for, each with four rows or more, and all with as many.
 int lanes_over_bag(const ForwardSpec& spec, int lanes_per_row) {
-  constexpr std::int64_t warp_lanes = 32;
   const auto* fixed = std::get_if<FixedBags>(&spec.bags);
   if (fixed == nullptr || fixed->size < 4) return 1;
-  const std::int64_t most = std::min(warp_lanes / lanes_per_row, fixed->size / 4);
+  const std::int64_t most = std::min<std::int64_t>(warp_lanes / lanes_per_row, fixed->size / 4);
   const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
   return static_cast<int>(std::gcd(power, fixed->size));
 }

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace jitbag {
+
+inline constexpr int warp_lanes = 32;
+
+}  // namespace jitbag
