@@ -83,12 +83,11 @@ std::string BackwardOnCpu::launch_weight_gradient(const BackwardArguments& argum
 }
 
 std::string BackwardOnCpu::launch_scatter(BackwardArguments arguments, BadInputReport& report) {
-  const MarkLayout layout(arguments.forward.num_rows);
-  PlacedArray workspace(static_cast<std::size_t>(layout.bytes), 0);
+  const std::optional<MarkLayout> layout = mark_layout(spec_, arguments);
+  PlacedArray workspace(layout ? static_cast<std::size_t>(layout->bytes) : 0, 0);
   arguments.workspace = workspace.data();
-  const bool is_sparse = std::holds_alternative<SparseGradient>(spec_.table_gradient);
   MachineOnCpu cpu{of_table_, runner_, {}};
-  if (is_sparse) enqueue_marks(cpu, spec_, layout, arguments);
+  if (layout) enqueue_marks(cpu, spec_, *layout, arguments);
   if (!cpu.problem.empty()) return cpu.problem;
   if (!workspace.surroundings_are_poison()) {
     return "Something was written outside of the workspace.";
@@ -98,7 +97,7 @@ std::string BackwardOnCpu::launch_scatter(BackwardArguments arguments, BadInputR
   const Strategy& shape = strategy_.shape;
   const BagArguments bags = bag_arguments(arguments.forward);
   const GradientArguments gradients =
-      gradient_arguments(spec_, is_sparse ? &layout : nullptr, arguments);
+      gradient_arguments(spec_, layout ? &*layout : nullptr, arguments);
   const CompiledKernel& kernel = *of_table_.back();
   auto* const entry = kernel.entry<Scatter>();
   const std::int64_t rows = output_rows(spec_.forward, arguments.forward);

@@ -1,39 +1,23 @@
 #include "runtime/launch_scatter.hpp"
 
 #include <array>
-#include <optional>
 
 #include "runtime/enqueue_marks.hpp"
 #include "runtime/launch_blocks.hpp"
 #include "runtime/sorted_on_gpu.hpp"
 
 namespace jitbag {
-namespace {
-
-std::optional<MarkLayout> mark_layout(const BackwardSpec& spec,
-                                      const BackwardArguments& arguments) {
-  if (!std::holds_alternative<SparseGradient>(spec.table_gradient)) return {};
-  return MarkLayout(arguments.forward.num_rows);
-}
-
-}  // namespace
-
-std::int64_t scatter_workspace_bytes(const BackwardSpec& spec, const BackwardArguments& arguments) {
-  const std::optional<MarkLayout> layout = mark_layout(spec, arguments);
-  return layout ? layout->bytes : 0;
-}
 
 void launch_scatter(std::span<const Kernel> kernels, const BackwardSpec& spec,
-                    const ForwardSpec& table, const Strategy& shape,
+                    const ForwardSpec& table, const Strategy& shape, const MarkLayout* layout,
                     const BackwardArguments& arguments, BadInputReport* report, Stream stream) {
-  const std::optional<MarkLayout> layout = mark_layout(spec, arguments);
-  if (layout) {
+  if (layout != nullptr) {
     const SortedOnGpu gpu(kernels, shape.launch_mode, stream);
     enqueue_marks(gpu, spec, *layout, arguments);
   }
   if (spec.forward.dim == 0) return;
   BagArguments bags = bag_arguments(arguments.forward);
-  GradientArguments gradients = gradient_arguments(spec, layout ? &*layout : nullptr, arguments);
+  GradientArguments gradients = gradient_arguments(spec, layout, arguments);
   std::int64_t first_block = 0;
   std::array<void*, 4> parameters = {&bags, &gradients, &first_block, &report};
   const std::int64_t blocks =

@@ -31,4 +31,10 @@ MarkLayout::MarkLayout(std::int64_t num_rows) {
   bytes = places.end();
 }
 
+std::optional<MarkLayout> mark_layout(const BackwardSpec& spec,
+                                      const BackwardArguments& arguments) {
+  if (!std::holds_alternative<SparseGradient>(spec.table_gradient)) return {};
+  return MarkLayout(arguments.forward.num_rows);
+}
+
 }  // namespace jitbag

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "jitbag/backward.hpp"
 #include "mark_arguments.cuh"
 
 namespace jitbag {
@@ -23,5 +25,9 @@ struct MarkLayout {
   std::int64_t named_before = 0;
   std::int64_t bytes = 0;
 };
+
+/// That of a sparse gradient by scatter or merge; other gradients mark no rows.
+[[nodiscard]] std::optional<MarkLayout> mark_layout(const BackwardSpec& spec,
+                                                    const BackwardArguments& arguments);
 
 }  // namespace jitbag
