@@ -1,11 +1,12 @@
-// The last step of backward's sorted strategy: a block adds up the pieces of each long row that
-// begins in one of its slices, in so many parts that its groups share, in an order that the row's
-// length alone decides.
+// The last step of backward's sorted strategy: one block after the other takes a long row and adds
+// up its pieces, in so many parts that its groups share, in an order that the row's length alone
+// decides.
 
 // clang-format off
 #include "bad_input_report.cuh"
 #include "bag_arguments.cuh"
 #include "device.cuh"
+#include "warps.cuh"
 #include "sort_arguments.cuh"
 #include "bags.cuh"
 #include "rows.cuh"
@@ -18,29 +19,31 @@
 constexpr int tiles =
     vectors_per_row == 0 ? 1 : (vectors_per_row + vectors_per_tile - 1) / vectors_per_tile;
 
-// The slice after the last one that begins with this row.
-inline int64 end_of_row(const SortedUses& uses, int64 first, uint32 row) {
-  int64 step = 1;
-  while (row_at(uses, (first + step) * uses.slice) == row) step *= 2;
-  int64 low = first + step / 2;  // begins with the row, or is the first one
-  int64 high = first + step;     // does not
-  while (high - low > 1) {
-    const int64 middle = (low + high) / 2;
-    (row_at(uses, middle * uses.slice) == row ? low : high) = middle;
-  }
-  return high;
-}
-
-// A long row that begins in a slice: its number, or no_row, and the slice after its last one.
+// A long row: it begins in the slice `first`, and the last one with a piece of it is before `end`.
 struct LongRow {
   uint32 number;
+  int64 first;
   int64 end;
 };
 
-inline LongRow long_row_of(const SortedUses& uses, int64 number) {
-  const Slice slice = slice_of(uses, number);
-  if (!slice.last_is_piece) return {no_row, number};
-  return {slice.last_row, end_of_row(uses, number, slice.last_row)};
+// The block looks for the end together, at as many slices in one look as it has threads.
+inline LongRow long_row_of(const SortedUses& uses, int64 first, uint32* matches) {
+  const uint32 row = row_at(uses, (first + 1) * uses.slice - 1);
+  int64 low = first;                                      // has a piece
+  int64 high = ((int64)uses.count - 1) / uses.slice + 1;  // has none
+  while (high - low > 1) {
+    const int64 step = (high - low - 2) / block_threads + 1;
+    const int64 slice = low + ((int64)threadIdx.x + 1) * step;
+    if (threadIdx.x == 0) *matches = 0;
+    block_barrier();
+    const uint32 lanes = ballot(slice < high && row_at(uses, slice * uses.slice) == row);
+    if (threadIdx.x % warp_lanes == 0) add_to_counter(matches, (uint32)count_bits(lanes));
+    block_barrier();
+    low += *matches * step;
+    high = low + step < high ? low + step : high;
+    block_barrier();
+  }
+  return {row, first, high};
 }
 
 // Row by row the same for any block: what is added to what follows from the parts alone.
@@ -117,22 +120,16 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   Lane lane = {};
   lane.tile = (int)(blockIdx.x % tiles);
   lane.row_lane = (int)threadIdx.x % lanes_per_row;
-  __shared__ LongRow long_rows[slices_per_block];
+  __shared__ uint32 matches;
   __shared__ Parts of_block;
-  const int64 first_slice = (int64)(blockIdx.x / tiles) * slices_per_block;
-  if (threadIdx.x < slices_per_block) {
-    long_rows[threadIdx.x] = long_row_of(uses, first_slice + threadIdx.x);
-  }
-  block_barrier();
+  const int64 count = *uses.long_rows_count;
 #pragma unroll 1
-  for (int i = 0; i < slices_per_block; ++i) {
-    const LongRow row = long_rows[i];
-    if (row.number == no_row) continue;
-    const int64 first = first_slice + i;
-    RowGradient sum = sum_pieces(uses, lane, first, row.end, group, of_block);
+  for (int64 i = blockIdx.x / tiles; i < count; i += gridDim.x / tiles) {
+    const LongRow row = long_row_of(uses, uses.long_rows[i], &matches);
+    RowGradient sum = sum_pieces(uses, lane, row.first, row.end, group, of_block);
     const bool is_whole = group == 0;
     const RowBefore before = load_row(gradients, lane, is_whole, row.number);
-    const uint32 place = row_gradient == sparse_gradient ? uses.rows_before[first + 1] - 1 : 0;
+    const uint32 place = row_gradient == sparse_gradient ? uses.rows_before[row.first + 1] - 1 : 0;
     give_row(gradients, lane, is_whole, row.number, place, sum, before);
   }
 }

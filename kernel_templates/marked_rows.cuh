@@ -8,7 +8,3 @@ constexpr bool writes_lone_rows = !has_winners;
 inline uint32 added_to_of(uint64 marks) {
   return writes_lone_rows ? (uint32)(marks >> 32) : (uint32)marks;
 }
-
-inline uint64 place_address(const char* gradient, uint32 place) {
-  return (uint64)gradient + (uint64)place * (uint64)row_stride_bytes;
-}

@@ -44,7 +44,7 @@ inline void clear_gradients(const NumberMarksArguments& given, const Part& part)
   const Value zeros[elements] = {};
   const uint32 all = part.count * (uint32)vectors_per_row;
   for (uint32 i = threadIdx.x; i < all; i += block_threads) {
-    const uint64 row = place_address((const char*)given.gradient, part.added_to[i / vectors]);
+    const uint64 row = row_address((const char*)given.gradient, (Id)part.added_to[i / vectors]);
     store_as<Table, elements, vector_bytes>((Table*)(row + i % vectors * vector_bytes), zeros);
   }
 }

@@ -253,6 +253,9 @@ inline void sum_uses(const Input& in, const SortedUses& uses, const Output* grad
 inline void reduce_slice(const Input& in, const SortedUses& uses, const Output* gradient,
                          const RowGradients& to, const Lane& lane, int64 number, Chunk& chunk) {
   const Slice slice = slice_of(uses, number);
+  if (slice.last_is_piece && lane.tile == 0 && lane.row_lane == 0) {
+    uses.long_rows[take_number(uses.long_rows_count)] = (uint32)number;
+  }
   Carried carried = {};
   if (row_gradient == sparse_gradient && slice.begin < slice.end) {
     carried.place = uses.rows_before[number] - 1;

@@ -50,7 +50,7 @@ inline Place place_of(const Gradients& gradients, Id row, bool counts) {
     const uint64 marks = (uint64)word.word[1] << 32 | word.word[0];
     const uint32 bit = 1u << (uint64)row % rows_of_mark;
     const uint32 place = before.word[0] + (uint32)count_bits(word.word[0] & (bit - 1));
-    return {place_address(gradients.table, place), counts && place < gradients.capacity,
+    return {row_address(gradients.table, (Id)place), counts && place < gradients.capacity,
             (added_to_of(marks) & bit) == 0};
   }
 }

@@ -53,6 +53,8 @@ struct SortedUses {
   // [slices, 2, dim]: the part of a row's gradient that is in a slice, where the row has more of
   // them: that of the row which a slice begins in the midst of, and of the row which it ends in.
   void* pieces;
+  unsigned* long_rows;        // [slices]: in which slices long rows begin, in no order
+  unsigned* long_rows_count;  // how many there are; 0 before
   unsigned count;
   unsigned slice;  // uses
 };

@@ -47,10 +47,11 @@ TEST_CASE("every kernel of the matrix computes on the CPU the gradients that the
 }
 
 /// Thousands of ids, so that sorting takes several tiles and passes, and rows of a few fill slices.
-ForwardCaseOptions many_ids(const ForwardSpec& spec, std::int64_t num_rows) {
+ForwardCaseOptions many_ids(const ForwardSpec& spec, std::int64_t num_rows,
+                            std::int64_t batch = 900) {
   ForwardCaseOptions options;
   options.spec = spec;
-  options.batch = 900;
+  options.batch = batch;
   options.num_rows = num_rows;
   options.seed = seed() + static_cast<std::uint64_t>(num_rows);
   return options;
@@ -73,6 +74,8 @@ TEST_CASE("sorting on the CPU sums rows of one id and rows of thousands") {
       INFO(to_text(whole) << ", rows: " << num_rows);
       CHECK(on_cpu.check(BackwardCase(whole, many_ids(whole.forward, num_rows))) == "");
     }
+    // More rows of several slices than there are blocks that join them.
+    CHECK(on_cpu.check(BackwardCase(whole, many_ids(whole.forward, 600, 3500))) == "");
   }
 }
 

@@ -100,9 +100,7 @@ std::vector<Specialisation> sorted(const Kernels& kernels) {
       kernels.of_spec(
           "reduce_uses.cu", "reduce_uses",
           kernels.row_constants() + constant("int", "chunk_uses", chunk_uses(kernels.shape))),
-      join.of_spec(
-          "join_pieces.cu", "join_pieces",
-          join.row_constants() + constant("int", "slices_per_block", slices_per_block_of_join))};
+      join.of_spec("join_pieces.cu", "join_pieces", join.row_constants())};
   if (std::holds_alternative<SparseGradient>(spec.table_gradient)) {
     all.push_back(kernels.of_none(
         "number_rows.cu", "number_rows",

@@ -27,7 +27,6 @@ inline constexpr int keys_per_thread_of_large_pass = 16;
 inline constexpr int number_rows_block_threads = 512;
 inline constexpr int keys_per_thread_of_number_rows = 8;
 inline constexpr int join_block_threads = 512;
-inline constexpr int slices_per_block_of_join = 8;
 inline constexpr int marking_block_threads = 256;
 inline constexpr int transpose_block_threads = 256;
 inline constexpr int transpose_warp_lanes = 32;

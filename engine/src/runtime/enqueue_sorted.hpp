@@ -46,8 +46,8 @@ void enqueue_sorted(Machine& machine, const BackwardSpec& spec, const ForwardSpe
   const std::int64_t tiles = tiles_of(table, shape);
   machine.launch(SortedKernel::reduce, divided_up(layout.slices, rows_per_block(shape)) * tiles,
                  shape.block_threads, sorted.bags(), sorted.sorted_uses(), sorted.row_gradients());
-  machine.launch(SortedKernel::join, divided_up(layout.slices, slices_per_block_of_join) * tiles,
-                 join_block_threads, sorted.sorted_uses(), sorted.row_gradients());
+  machine.launch(SortedKernel::join, sorted.join_blocks() * tiles, join_block_threads,
+                 sorted.sorted_uses(), sorted.row_gradients());
 }
 
 }  // namespace jitbag

@@ -64,6 +64,7 @@ SortLayout::SortLayout(const BackwardSpec& spec, const ForwardSpec& table,
   Places places;
   digits = places.take(passes * word * most_digits);
   next_tiles = places.take((passes + 1) * word);
+  long_rows_count = places.take(word);
   bytes_of_pass_tiles = tiles * most_digits * word;
   pass_tiles = places.take(passes * bytes_of_pass_tiles);
   const std::int64_t row_keys =
@@ -82,6 +83,7 @@ SortLayout::SortLayout(const BackwardSpec& spec, const ForwardSpec& table,
   shares = places.take(arguments.forward.batch * poolings * value);
   if (has_rows) rows_before = places.take((slices + 1) * word);
   pieces = places.take(slices * 2 * forward.dim * value);
+  long_rows = places.take(slices * word);
   bytes = places.end();
 }
 

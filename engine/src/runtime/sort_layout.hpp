@@ -27,6 +27,7 @@ struct SortLayout {
   std::int64_t zeroed_bytes = 0;
   std::int64_t digits = 0;
   std::int64_t next_tiles = 0;  ///< one word for each pass, and one to number rows
+  std::int64_t long_rows_count = 0;
   std::int64_t pass_tiles = 0;
   std::int64_t bytes_of_pass_tiles = 0;  ///< of each pass
   std::int64_t row_tiles = 0;
@@ -40,6 +41,7 @@ struct SortLayout {
   std::int64_t shares = 0;
   std::int64_t rows_before = 0;
   std::int64_t pieces = 0;
+  std::int64_t long_rows = 0;
   std::int64_t bytes = 0;
 };
 

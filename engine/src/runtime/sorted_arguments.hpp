@@ -86,8 +86,16 @@ class SortedArguments {
             .shares = at<void>(layout_.shares),
             .rows_before = words(layout_.rows_before),
             .pieces = at<void>(layout_.pieces),
+            .long_rows = words(layout_.long_rows),
+            .long_rows_count = words(layout_.long_rows_count),
             .count = static_cast<unsigned>(layout_.ids),
             .slice = static_cast<unsigned>(layout_.slice)};
+  }
+
+  [[nodiscard]] std::int64_t join_blocks() const {
+    // How many long rows there are is known on the device alone; in most batches they are few.
+    constexpr std::int64_t most = 512;
+    return std::min(layout_.slices, most);
   }
 
   [[nodiscard]] RowGradientArguments row_gradients() const {
