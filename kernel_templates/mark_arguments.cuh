@@ -11,6 +11,8 @@ struct MarkArguments {
   unsigned long long* marks;
   unsigned* named_in_chunk;  // [chunks]: rows that are named. 0 before
   int chunk_bits;            // a chunk is 2^chunk_bits rows: a power of two of parts
+  long long first;           // of the output's rows whose ids are marked
+  long long end;
 };
 
 // Numbers the rows that are named, in ascending order.

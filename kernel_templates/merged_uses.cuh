@@ -24,17 +24,30 @@ struct Span {
 };
 
 // A use is an id that counts. It is known by its number: that of its bag within the block, and of
-// the id among those of the bag that are seen together.
+// the id among those of the bag that are seen together. In the order of rows a flag beside the
+// number says that the row has no more.
+constexpr uint32 ends_row = 0x8000;
+static_assert(uses_at_once <= (int)ends_row, "a use's number and its flag share 16 bits");
+
+// What is summed at once comes by one load, where its size can be an alignment.
+constexpr int bytes_in_flight = 2 * rows_in_flight;
+constexpr bool is_one_load =
+    bytes_in_flight <= 16 && (bytes_in_flight & (bytes_in_flight - 1)) == 0;
+struct alignas(is_one_load ? bytes_in_flight : 2) UsesInFlight {
+  uint16 use[rows_in_flight];
+};
+
 struct Merge {
   Span span[has_runs_of_one_length ? 1 : bags_per_block];
   Counted counted[bags_per_block];
   // Of the row that has a slot: 1 + the number of a use of it, and, in the low half, how many uses
-  // it has; 0 where it is free. In the end, where its uses begin.
+  // it has; 0 where it is free. In the end, how many it has, and, in the low half, where they
+  // begin.
   uint32 slot[slots];
   Id row[uses_at_once];
   Value weight[has_weights ? uses_at_once : 1];
-  uint16 by_row[uses_at_once];  // numbers of uses
-  uint32 count;                 // of uses
+  UsesInFlight by_row[(uses_at_once + rows_in_flight - 1) / rows_in_flight];
+  uint32 count;  // of uses
   int rounds;
 };
 
@@ -163,7 +176,7 @@ inline UsePlace take_place(Merge& merge, int use) {
   }
 }
 
-// Turns how many uses each row has into where they begin.
+// Beside how many uses each row has puts where they begin.
 inline void place_rows(Merge& merge) {
   const int first = (int)threadIdx.x * slots_per_thread;
   uint32 count[slots_per_thread];
@@ -176,7 +189,7 @@ inline void place_rows(Merge& merge) {
   uint32 place = take_numbers(&merge.count, of_thread);
 #pragma unroll
   for (int i = 0; i < slots_per_thread; ++i) {
-    if (first + i < slots) merge.slot[first + i] = place;
+    if (first + i < slots) merge.slot[first + i] = count[i] << 16 | place;
     place += count[i];
   }
 }
@@ -206,7 +219,11 @@ inline void bring_together(const Found& found, Merge& merge, bool counts) {
 #pragma unroll
   for (int i = 0; i < uses_per_thread; ++i) {
     if (!found.counts[i]) continue;
-    merge.by_row[merge.slot[place[i].slot] + place[i].number_in_row] = (uint16)number_of_use(i);
+    const uint32 row = merge.slot[place[i].slot];
+    const uint32 number = place[i].number_in_row;
+    const uint32 at = (row & 0xffff) + number;
+    merge.by_row[at / rows_in_flight].use[at % rows_in_flight] =
+        (uint16)((uint32)number_of_use(i) | (number + 1 == row >> 16 ? ends_row : 0));
   }
   block_barrier();
 }
@@ -221,39 +238,36 @@ inline void add_use(const Merge& merge, int use, const OutputGradient& gradient,
   }
 }
 
-// What some of the uses give their rows, summed row by row.
+// What some of the uses give their rows, summed row by row. `begin` is a multiple of
+// rows_in_flight.
 inline void add_sums(const Gradients& gradients, const Bags& bags, const Merge& merge, Lane lane,
                      int begin, int end) {
   Share sum = {};
 #pragma unroll 1
   for (int at = begin; at < end; at += rows_in_flight) {
-    // One more than are summed, to see which rows end.
-    int use[rows_in_flight + 1];
-    Id row[rows_in_flight + 1];
-#pragma unroll
-    for (int i = 0; i <= rows_in_flight; ++i) {
-      use[i] = at + i < end ? (int)merge.by_row[at + i] : 0;
-      row[i] = merge.row[use[i]];
-    }
+    const UsesInFlight uses = merge.by_row[at / rows_in_flight];
+    int use[rows_in_flight];
     OutputGradient gradient[rows_in_flight];
 #pragma unroll
     for (int i = 0; i < rows_in_flight; ++i) {
       lane.works = at + i < end;
+      use[i] = lane.works ? (int)(uses.use[i] & (ends_row - 1)) : 0;
       lane.row = bags.first + (Index)bag_of(use[i]);
       gradient[i] = load_output_gradient(gradients.output, lane, true);
     }
     // Where a row's uses end it is added to.
+    bool ends[rows_in_flight];
     Place place[rows_in_flight];
 #pragma unroll
     for (int i = 0; i < rows_in_flight; ++i) {
-      const bool ends = at + i < end && (at + i + 1 == end || row[i + 1] != row[i]);
-      place[i] = place_of(gradients, row[i], ends);
+      ends[i] = at + i < end && ((uses.use[i] & ends_row) || at + i + 1 == end);
+      place[i] = place_of(gradients, merge.row[use[i]], ends[i]);
     }
 #pragma unroll
     for (int i = 0; i < rows_in_flight; ++i) {
       if (at + i >= end) break;
       add_use(merge, use[i], gradient[i], sum);
-      if (at + i + 1 < end && row[i + 1] == row[i]) continue;
+      if (!ends[i]) continue;
       if (place[i].is_wanted) add_to_row(place[i], lane, gradients.factor, sum);
       sum = {};
     }
@@ -295,7 +309,8 @@ inline void merge_bags(const Input& in, const Gradients& gradients, const Bags& 
     }
     bring_together(found, merge, counts_first && rounds == 1);
     const int count = (int)merge.count;
-    const int share = (count + groups_per_block - 1) / groups_per_block;
+    constexpr int groups_in_flight = groups_per_block * rows_in_flight;
+    const int share = (count + groups_in_flight - 1) / groups_in_flight * rows_in_flight;
     const int begin = group * share;
     const int end = begin + share < count ? begin + share : count;
     if (group_works) add_sums(gradients, bags, merge, lane, begin, end);

@@ -49,6 +49,12 @@ inline uint64 look_at(const uint64* word) {
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
   return value;
 }
+// A look that the L1 cache may answer, with what the word was at some time since the launch.
+inline uint64 glance_at(const uint64* word) {
+  uint64 value;
+  asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+  return value;
+}
 inline void show(uint64* word, uint64 value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
 }
@@ -100,6 +106,9 @@ inline uint32 set_bits(uint32* word, uint32 bits) {
   return before;
 }
 inline uint64 look_at(const uint64* word) {
+  return *word;
+}
+inline uint64 glance_at(const uint64* word) {
   return *word;
 }
 inline void show(uint64* word, uint64 value) {

@@ -95,6 +95,8 @@ TEST_CASE("marking on the CPU finds and numbers the rows of tables of two rows a
     whole = validated(whole);
     BackwardOnCpu on_cpu(whole, default_strategy(whole, BackwardMethod::scatter, target), target,
                          seed());
+    // So many ids that a few of them go first.
+    CHECK(on_cpu.check(BackwardCase(whole, many_ids(whole.forward, 300, 27'000))) == "");
     // Of the last one two parts of rows make a chunk.
     for (const std::int64_t num_rows : {2, 1024, 5000, 4'200'000}) {
       INFO(to_text(whole) << ", rows: " << num_rows);

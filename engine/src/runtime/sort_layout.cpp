@@ -50,7 +50,8 @@ SortLayout::SortLayout(const BackwardSpec& spec, const ForwardSpec& table,
   const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(rows))));
   passes = static_cast<int>(divided_up(bits, most_digit_bits));
   digit_bits = static_cast<int>(divided_up(bits, passes));
-  has_large_tiles = ids > std::int64_t{1} << 17;
+  // Large tiles are for so many keys that small ones fill all multiprocessors many times.
+  has_large_tiles = ids > std::int64_t{1} << 21;
   tiles = divided_up(
       ids, std::int64_t{pass_block_threads} *
                (has_large_tiles ? keys_per_thread_of_large_pass : keys_per_thread_of_small_pass));
